@@ -102,9 +102,7 @@ endfunction()
 # to one target. cmake/InstallHeaders.cmake says which headers are installed.
 function(tandem_room name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
-  if(NOT name STREQUAL "embedding_parts") # shares its folder with the room until it is a room itself
-    tandem_own_folders(${name} ${ARG_SOURCES})
-  endif()
+  tandem_own_folders(${name} ${ARG_SOURCES})
   add_library(tandem_${name} STATIC ${ARG_SOURCES})
   add_library(tandem::${name} ALIAS tandem_${name})
   set_target_properties(tandem_${name} PROPERTIES EXPORT_NAME ${name})

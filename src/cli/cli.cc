@@ -34,8 +34,7 @@ namespace tandem::app {
 
 namespace {
 
-void AddGlobalFlags(Flags& flags) {
-  Globals& globals = GlobalOptions();
+void AddGlobalFlags(Flags& flags, Globals& globals) {
   flags.Add("--threads", globals.threads, "Threads to use; 0: all that the machine gives")
       .Between(0, 4096)
       .ShowDefault();
@@ -79,21 +78,28 @@ std::string CommandWords(const CLI::App& app) {
   return parent == nullptr ? "" : CommandWords(*parent) + " " + app.get_name();
 }
 
-void AddCommand(const Command& command, CLI::App& parent, std::function<void()>* run) {
+// What was asked for.
+struct Asked {
+  Globals globals;
+  CommandBody run;  // null: nothing was
+};
+
+void AddCommand(const Command& command, CLI::App& parent, Asked* asked) {
   CLI::App* sub = parent.add_subcommand(std::string(command.name), std::string(command.summary));
   if (command.parts != nullptr) {
     sub->require_subcommand(0, 1);
-    sub->parse_complete_callback([run, sub] {
-      if (sub->get_subcommands().empty()) *run = [sub] { std::cout << sub->help(); };
+    sub->parse_complete_callback([asked, sub] {
+      if (!sub->get_subcommands().empty()) return;
+      asked->run = [sub](const Globals&) { std::cout << sub->help(); };
     });
-    for (const Command* part : command.parts()) AddCommand(*part, *sub, run);
+    for (const Command* part : command.parts()) AddCommand(*part, *sub, asked);
     sub->footer(
         fmt::format("`tandem {} COMMAND --help` prints the flags of a command.", command.name));
     return;
   }
   Flags flags(*sub);
-  sub->parse_complete_callback([run, ready = command.configure(flags)] { *run = ready; });
-  AddGlobalFlags(flags);
+  sub->parse_complete_callback([asked, body = command.configure(flags)] { asked->run = body; });
+  AddGlobalFlags(flags, asked->globals);
 }
 
 int ReportUsage(const CLI::App& app, std::string message) {
@@ -147,15 +153,15 @@ int RunGuarded(const std::function<void()>& body) {
 constexpr const char* kSummary =
     "Trains, evaluates and searches with dual-encoder retrievers (embedding models).";
 
-// All flags and commands; `run` becomes what the command that was named does.
-void SetUp(CommandTable commands, CLI::App& app, std::function<void()>* run) {
+// All flags and commands; parsing fills `asked`.
+void SetUp(CommandTable commands, CLI::App& app, Asked* asked) {
   app.formatter(MakeHelpText());
   app.set_help_flag("-h,--help", "Print this help and exit");
   app.set_version_flag(
       "--version", [] { return VersionText(); },
       "Print the versions of Tandem and its libraries, and what the processor can do, and exit");
   app.require_subcommand(0, 1);
-  for (const Command* command : commands) AddCommand(*command, app, run);
+  for (const Command* command : commands) AddCommand(*command, app, asked);
   // Set last, because the commands would inherit it.
   app.footer("`tandem COMMAND --help` prints the flags of a command.");
 }
@@ -164,15 +170,15 @@ void SetUp(CommandTable commands, CLI::App& app, std::function<void()>* run) {
 
 CommandDescription DescribeProgram(CommandTable commands) {
   CLI::App app(kSummary, "tandem");
-  std::function<void()> run;
-  SetUp(commands, app, &run);
+  Asked asked;
+  SetUp(commands, app, &asked);
   return DescribeCommand(app, "tandem");
 }
 
 int RunCommandLine(CommandTable commands, int argc, const char* const* argv) {
   CLI::App app(kSummary, "tandem");
-  std::function<void()> run;
-  SetUp(commands, app, &run);
+  Asked asked;
+  SetUp(commands, app, &asked);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {
@@ -183,13 +189,13 @@ int RunCommandLine(CommandTable commands, int argc, const char* const* argv) {
   } catch (const UsageError& error) {  // a value that flags.cc refuses
     return ReportUsage(app, error.what());
   }
-  if (!run) {
+  if (!asked.run) {
     std::cout << app.help();
     return static_cast<int>(ExitCode::kOk);
   }
-  Terminal::Get().set_quiet(GlobalOptions().quiet);
+  Terminal::Get().set_quiet(asked.globals.quiet);
   SetMessageSink(&Terminal::Get());
-  return RunGuarded(run);
+  return RunGuarded([&] { asked.run(asked.globals); });
 }
 
 }  // namespace tandem::app

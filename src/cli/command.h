@@ -13,12 +13,17 @@
 
 namespace tandem::app {
 
-class Flags;  // cli/flags.h
+class Flags;     // cli/flags.h
+struct Globals;  // cli/globals.h
+
+// What a command does once its flags are parsed. Commands that need the flags of every command pass
+// them on to what needs them.
+using CommandBody = std::function<void(const Globals& globals)>;
 
 struct Command : config::EntryInfo {  // its summary stands in `tandem --help`
   // Adds the command's flags and returns what runs once they are parsed. Null where `parts` do the
   // work.
-  std::function<void()> (*configure)(Flags& flags);
+  CommandBody (*configure)(Flags& flags);
   // Commands of their own behind this one's name: `tandem index build`. Null: none.
   std::span<const Command* const> (*parts)() = nullptr;
 };

@@ -4,14 +4,10 @@
 
 namespace tandem::app {
 
-Globals& GlobalOptions() {
-  static Globals globals;
-  return globals;
+int ThreadsOf(const Globals& globals) {
+  return globals.threads > 0 ? globals.threads : UsableThreads();
 }
 
-int Threads() {
-  const int threads = GlobalOptions().threads;
-  return threads > 0 ? threads : UsableThreads();
-}
+uint64_t SeedOf(const Globals& globals) { return static_cast<uint64_t>(globals.seed.value_or(1)); }
 
 }  // namespace tandem::app

@@ -11,14 +11,13 @@ struct Globals {
   int threads = 0;              // 0: all that the machine gives
   std::string precision = "";   // "" (the command's default), as tensor::ResolvePrecision reads it
   std::string device = "";      // "" (the recipe's, or cpu), as tensor::ResolveDevice reads it
-  std::optional<int64_t> seed;  // none: the recipe's
+  std::optional<int64_t> seed;  // none: the recipe's, or 1
   bool quiet = false;
-  int timeout = 300;  // seconds that the other processes of a job may take (job_flags.h)
 };
 
-// Set once by `main` before a command runs.
-Globals& GlobalOptions();
-// GlobalOptions().threads, or UsableThreads() for 0.
-int Threads();
+// The threads, UsableThreads() for 0.
+int ThreadsOf(const Globals& globals);
+// The seed of commands without a recipe: 1 where none is given.
+uint64_t SeedOf(const Globals& globals);
 
 }  // namespace tandem::app

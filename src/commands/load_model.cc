@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "base/log.h"
-#include "cli/globals.h"
 #include "cli/process/job.h"
 #include "tensor/machine/device.h"
 #include "tensor/machine/precision.h"
@@ -25,16 +24,16 @@ model::LoadOptions LoadOptionsOf(const ModelFlags& flags, const std::string& que
   return options;
 }
 
-c10::Device CommandDevice() {
-  const std::string& name = GlobalOptions().device;
+c10::Device CommandDevice(const Globals& globals) {
+  const std::string& name = globals.device;
   return tensor::UseDevice(name.empty() ? "cpu" : name);
 }
 
-std::unique_ptr<model::DualEncoder> LoadModel(const ModelFlags& flags,
+std::unique_ptr<model::DualEncoder> LoadModel(const Globals& globals, const ModelFlags& flags,
                                               const std::string& query_prompt) {
-  tensor::SetUpProcess(GlobalOptions().threads);
+  tensor::SetUpProcess(globals.threads);
   auto model = model::DualEncoder::Load(flags.model, LoadOptionsOf(flags, query_prompt));
-  model->To(CommandDevice());
+  model->To(CommandDevice(globals));
   if (flags.prompt) {
     const auto kind =
         flags.prompts_documents ? model::TextKind::kDocument : model::TextKind::kQuery;
@@ -51,13 +50,13 @@ std::string FolderName(const std::string& folder) {
   return path.filename().native();
 }
 
-search::EncodeOptions BulkOptions() {
-  const std::string& name = GlobalOptions().precision;
+search::EncodeOptions BulkOptions(const Globals& globals) {
+  const std::string& name = globals.precision;
   const tensor::Precision precision =
-      tensor::ResolvePrecision(name.empty() ? "fp32" : name, CommandDevice());
+      tensor::ResolvePrecision(name.empty() ? "fp32" : name, CommandDevice(globals));
   tensor::ApplyPrecision(precision);
   return {.precision = precision,
-          .threads = Threads(),
+          .threads = ThreadsOf(globals),
           .group = CurrentGroup(),
           .compare_inputs = true};
 }

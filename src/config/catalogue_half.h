@@ -6,8 +6,8 @@
 
 namespace tandem::config {
 
-// What `info` has in the other half, whose structs name their entry as `info`. Null where it has
-// nothing there.
+// Returns what the entry `info` has in the other half, whose structs point to their entry as
+// `info`; null where it has nothing there.
 template <typename Half, typename Info>
 const Half* FindHalf(std::span<const Half* const> halves, const Info& info) {
   for (const Half* half : halves) {

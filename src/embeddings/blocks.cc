@@ -9,8 +9,7 @@
 
 #include "base/error.h"
 #include "base/files/file_parts.h"
-#include "base/hashes/running_hash.h"
-#include "base/hashes/text_hash.h"
+#include "base/hashes/block_hash.h"
 #include "base/process/threads.h"
 
 namespace tandem::embeddings {
@@ -20,7 +19,7 @@ static_assert(std::endian::native == std::endian::little, "files of embeddings a
 bool HashOf(int descriptor, uint64_t offset, uint64_t size, std::string* bytes, uint64_t* hash) {
   bytes->resize(size);
   if (descriptor < 0 || !ReadPart(descriptor, offset, bytes->data(), size)) return false;
-  *hash = TextHash(*bytes);
+  *hash = BlockHash(*bytes);
   return true;
 }
 
@@ -33,15 +32,13 @@ uint64_t BlockFile::Write(uint64_t first_row, std::span<const float> values) con
       ::fdatasync(descriptor) != 0) {
     throw OutputError(path.native(), "cannot be written", errno);
   }
-  return TextHash(bytes);
+  return BlockHash(bytes);
 }
 
 uint64_t EqualBlocks::EntryOf(size_t block, uint64_t hash) const {
   if (!table_.numbered) return std::max<uint64_t>(1, hash);
-  RunningHash both;
-  both.Add(uint64_t{block});
-  both.Add(hash);
-  return std::max<uint64_t>(1, both.value());
+  const std::string_view bytes(reinterpret_cast<const char*>(&hash), sizeof hash);
+  return std::max<uint64_t>(1, BlockHash(bytes, block));
 }
 
 BlockState EqualBlocks::StateOf(size_t block, std::string* bytes) const {

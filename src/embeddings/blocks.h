@@ -26,8 +26,8 @@ struct RowPlace {
   uint64_t OffsetOf(uint64_t row) const { return start + row * columns * sizeof(float); }
 };
 
-// Whether a file has `size` bytes at `offset`: `hash` becomes their TextHash. `bytes` is memory for
-// them that callers keep for the next call.
+// Whether a file has `size` bytes at `offset`: `hash` becomes their BlockHash. `bytes` is memory
+// for them that callers keep for the next call.
 bool HashOf(int descriptor, uint64_t offset, uint64_t size, std::string* bytes, uint64_t* hash);
 
 // A file's rows. The descriptor stays the caller's; `path` names the file in errors.
@@ -36,7 +36,7 @@ struct BlockFile {
   std::filesystem::path path;
   RowPlace place;
 
-  // Writes whole rows, of which the first is row `first_row` of the file. Returns the TextHash of
+  // Writes whole rows, of which the first is row `first_row` of the file. Returns the BlockHash of
   // their bytes when these have reached the disk. Throws OutputError; std::logic_error where
   // `values` are no whole rows.
   uint64_t Write(uint64_t first_row, std::span<const float> values) const;

@@ -1,8 +1,7 @@
 // Measures of a ranking: the catalogue, and the names that users write.
 //
-//   const std::vector<Measure> measures = ParseMeasures("ndcg@10,AP(rel=2)");  // before anything
-//   runs const Evaluation evaluation = EvaluateRun(run, qrels, measures, {});       //
-//   eval/evaluate.h
+//   const std::vector<Measure> measures = ParseMeasures("ndcg@10,AP(rel=2)");  // checks the names
+//   const Evaluation evaluation = EvaluateRun(run, qrels, measures, {});  // eval/evaluate.h
 #pragma once
 
 #include <cstddef>

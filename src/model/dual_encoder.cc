@@ -97,7 +97,8 @@ std::optional<weights::TowerFolders> TwoFolders(weights::TowerFolders& folders,
                          ? folders.query
                          : weights::ReadModelFolder(other, {.of_classifier = options.head});
   folders.file.towers = towers;
-  folders.file.max_document_tokens = weights::ReadTandemFile(other).max_document_tokens;
+  folders.file.max_document_tokens =
+      weights::ReadTandemFile(folders.document->files).max_document_tokens;
   return std::move(folders);
 }
 
@@ -147,8 +148,8 @@ void DualEncoder::SaveAdapter(const std::filesystem::path&,
 
 std::unique_ptr<DualEncoder> DualEncoder::Load(const std::filesystem::path& folder,
                                                const LoadOptions& options) {
-  weights::TowerFolders folders =
-      weights::ReadTowerFolders(folder, {.of_classifier = options.head});
+  const weights::ModelFiles files(folder);
+  weights::TowerFolders folders = weights::ReadTowerFolders(files, {.of_classifier = options.head});
   std::optional<weights::Calibration> calibration = folders.file.calibration;
   if (calibration && MakesOtherScores(folders.query, options)) {
     Note(
@@ -170,6 +171,7 @@ std::unique_ptr<DualEncoder> DualEncoder::Load(const std::filesystem::path& fold
     model = std::make_unique<SharedEncoder>(Tower(std::move(folders.query), one, folders.file));
   }
   model->set_calibration(calibration);
+  files.Forget();
   return model;
 }
 

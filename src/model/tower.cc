@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "model/encoders/transformer.h"
+#include "text/load/known_files.h"
 #include "weights/modules/prediction_head.h"
 #include "weights/settings/prompt_choice.h"
 
@@ -83,8 +84,9 @@ weights::ModelFolder Changed(weights::ModelFolder folder, const LoadOptions& opt
   const std::filesystem::path& adapter = options.training.adapter;
   bool has_projection = false;
   if (!adapter.empty()) {
-    has_projection = weights::TakeModules(adapter, &folder);
-    weights::TakeSettings(adapter, &folder, file);
+    const weights::ModelFiles files(adapter);
+    has_projection = weights::TakeModules(files, &folder);
+    weights::TakeSettings(files, &folder, file);
   }
   if (options.head) AddHead(&folder);
   weights::ChangePooling(&folder, options.pooling);
@@ -148,10 +150,10 @@ void Append(std::string name, const at::Tensor& value, weights::FolderChanges* c
 Tower::Tower(weights::ModelFolder folder, const LoadOptions& options, weights::TandemFile file)
     : folder_(Changed(std::move(folder), options, &file)),
       plan_(PlanTraining(folder_, options.training)),
-      tokenizer_(
-          text::LoadTokenizer(folder_.tokenizer.folder,
-                              {.lower_case = folder_.tokenizer.lower_case,
-                               .rows = static_cast<size_t>(folder_.encoder.vocabulary_size)})),
+      tokenizer_(text::LoadTokenizer(folder_.tokenizer.folder,
+                                     {.lower_case = folder_.tokenizer.lower_case,
+                                      .rows = static_cast<size_t>(folder_.encoder.vocabulary_size)},
+                                     folder_.tokenizer.KnownFiles())),
       encoder_(MakeEncoder(folder_, plan_, options)),
       head_(folder_.head, options.seed),
       max_query_tokens_(LengthLimit(options.max_query_tokens, file.max_query_tokens, folder_,

@@ -1,4 +1,4 @@
-// A route: what the server answers at one path. The files of routes/ are the catalogue, and each
+// A route is what the server answers at one path. The files of routes/ are the catalogue, and each
 // ends in its `Route`; requests are routed, and openapi.json is written, from the table of them.
 //
 // A route reads the body of a request and writes its answer. What all routes have in common stands
@@ -46,8 +46,8 @@ struct AnswerInput {
   std::function<double()> milliseconds;  // since the request came
 };
 
-// One request of POST: what its body asks for. What a client got wrong is an ApiError
-// (bodies/api_error.h) or a UsageError.
+// One request of POST reads its body and writes its answer. It throws an ApiError
+// (bodies/api_error.h) or a UsageError for what a client got wrong.
 class PostedRequest {
  public:
   virtual ~PostedRequest() = default;

@@ -162,7 +162,11 @@ const Architecture* FindArchitecture(std::string_view model_type) {
 
 EncoderSpec ReadEncoderSpec(const std::filesystem::path& path,
                             const std::optional<bool>& is_causal) {
-  Settings config = Settings::Read(path);
+  return ReadEncoderSpec(Settings::Read(path), is_causal);
+}
+
+EncoderSpec ReadEncoderSpec(const Settings& given, const std::optional<bool>& is_causal) {
+  Settings config = given;
   const std::string type = config.RequiredString("model_type");
   const Architecture* architecture = FindArchitecture(type);
   if (architecture == nullptr) ThrowUnknown(config, type);

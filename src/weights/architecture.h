@@ -43,6 +43,7 @@ const Architecture* FindArchitecture(std::string_view model_type);
 // Architecture::read does. Warns where config.json names code of the folder ("auto_map"), which is
 // not run.
 // `is_causal` replaces config.json's; UsageError where the encoder cannot be so.
+EncoderSpec ReadEncoderSpec(const Settings& config, const std::optional<bool>& is_causal = {});
 EncoderSpec ReadEncoderSpec(const std::filesystem::path& path,
                             const std::optional<bool>& is_causal = {});
 

@@ -1,8 +1,11 @@
 // `tandem list` and `tandem explain`.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "config/recipe/recipe_text.h"
 #include "objective/catalogue.h"
@@ -15,9 +18,14 @@ namespace {
 TEST(List, NamesEveryCatalogue) {
   const ProgramResult result = RunTandem({"list"});
   EXPECT_EQ(result.exit_code, 0);
-  for (const char* name : {"samplers", "objectives", "optimizers", "schedules", "measures",
-                           "encoders", "commands", "keys"}) {
-    EXPECT_NE(("\n" + result.out).find(std::string("\n") + name + " "), std::string::npos) << name;
+  std::vector<std::string> names;
+  for (const auto& row : nlohmann::json::parse(RunTandem({"list", "--format", "json"}).out)) {
+    names.push_back(row["name"]);
+  }
+  EXPECT_THAT(names, testing::ElementsAre("samplers", "objectives", "optimizers", "schedules",
+                                          "measures", "encoders", "indexes", "commands", "keys"));
+  for (const std::string& name : names) {
+    EXPECT_NE(("\n" + result.out).find("\n" + name + " "), std::string::npos) << name;
     const ProgramResult one = RunTandem({"list", name, "--format", "json"});
     EXPECT_EQ(one.exit_code, 0);
     EXPECT_FALSE(nlohmann::json::parse(one.out).empty()) << name;

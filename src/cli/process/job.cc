@@ -15,7 +15,6 @@
 #include "base/log.h"
 #include "base/process/interrupt.h"
 #include "base/process/launch.h"
-#include "cli/globals.h"
 #include "cli/process/machine_problem.h"
 #include "cli/terminal.h"
 #include "cli/version.h"
@@ -63,13 +62,13 @@ void CheckSameCommand(dist::ProcessGroup& group, const std::string& command) {
 
 dist::ProcessGroup* CurrentGroup() { return current_group; }
 
-void RunInGroup(const std::string& command,
+void RunInGroup(const std::string& command, const JobOptions& options,
                 const std::function<void(dist::ProcessGroup& group)>& body) {
 #if TANDEM_WITH_CUDA
   dist::LeaveNcclErrorsToGroups();
 #endif
-  const std::unique_ptr<dist::ProcessGroup> group = dist::ProcessGroup::Join(
-      CurrentLaunch(), {.timeout = std::chrono::seconds(GlobalOptions().timeout)});
+  const std::unique_ptr<dist::ProcessGroup> group =
+      dist::ProcessGroup::Join(CurrentLaunch(), {.timeout = std::chrono::seconds(options.timeout)});
   if (group->alone()) return body(*group);
   if (!group->leads()) SetMessageSink(nullptr);
   current_group = group.get();

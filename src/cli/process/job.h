@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "cli/process/job_options.h"
 #include "dist/process_group.h"
 
 namespace tandem::app {
@@ -14,7 +15,7 @@ namespace tandem::app {
 // Rank 0 alone writes notes, warnings and progress. Where `body` throws, the others are told, and a
 // process of a larger group ends here with the error's exit code: threads of its group may wait for
 // processes that are gone.
-void RunInGroup(const std::string& command,
+void RunInGroup(const std::string& command, const JobOptions& options,
                 const std::function<void(dist::ProcessGroup& group)>& body);
 
 // The group that RunInGroup runs in, for what encodes together; null outside of it and in a group

@@ -2,13 +2,13 @@
 #pragma once
 
 #include "cli/flags.h"
-#include "cli/globals.h"
+#include "cli/process/job_options.h"
 
 namespace tandem::app {
 
-inline void AddTimeoutFlag(Flags& flags) {
+inline void AddTimeoutFlag(Flags& flags, JobOptions& options) {
   flags
-      .Add("--timeout", GlobalOptions().timeout,
+      .Add("--timeout", options.timeout,
            "Seconds after which a process of the same job that does not answer is lost (several "
            "processes only: torchrun, srun, mpirun)")
       .Between(1, 1'000'000)

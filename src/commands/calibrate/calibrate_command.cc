@@ -21,7 +21,7 @@ void RunChecked(const CalibrateOptions& options) {
   RunCalibrate(options);
 }
 
-std::function<void()> Configure(Flags& flags) {
+CommandBody Configure(Flags& flags) {
   const auto options = std::make_shared<CalibrateOptions>();
   flags
       .Add("model", options->model.model,
@@ -44,7 +44,10 @@ std::function<void()> Configure(Flags& flags) {
   flags.Add("--format", options->format, "text, tsv or json")
       .OneOf({"text", "tsv", "json"})
       .ShowDefault();
-  return [options] { RunChecked(*options); };
+  return [options](const Globals& globals) {
+    options->globals = globals;
+    RunChecked(*options);
+  };
 }
 
 }  // namespace

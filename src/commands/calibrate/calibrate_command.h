@@ -4,11 +4,13 @@
 #include <optional>
 #include <string>
 
+#include "cli/globals.h"
 #include "commands/model_flags.h"
 
 namespace tandem::app {
 
 struct CalibrateOptions {
+  Globals globals;
   ModelFlags model;
   std::string dataset;
   std::string split = "dev";

@@ -24,7 +24,7 @@ std::vector<eval::QuerySamples> SamplesOf(model::DualEncoder& model, const data:
   search::Retrieved retrieved = search::Retrieve(model, judged.dataset,
                                                  {.top_k = 1,
                                                   .relevance_level = options.relevance_level,
-                                                  .encode = BulkOptions(),
+                                                  .encode = BulkOptions(options.globals),
                                                   .embeddings = options.embeddings});
   search::CountMissingPositives(judged.qrels, options.relevance_level, retrieved.samples);
   return std::move(retrieved.samples);
@@ -52,7 +52,7 @@ void Remark(const CalibrationStudy& study, const CalibrateOptions& options) {
 }  // namespace
 
 void RunCalibrate(const CalibrateOptions& options) {
-  const auto model = LoadModel(options.model);
+  const auto model = LoadModel(options.globals, options.model);
   const data::JudgedData judged = data::LoadJudgedData(options.dataset, options.split);
   const std::vector<eval::QuerySamples> samples = SamplesOf(*model, judged, options);
   const CalibrationStudy study = StudyCalibrations(

@@ -14,7 +14,6 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/flags.h"
-#include "cli/globals.h"
 #include "cli/output_style.h"
 #include "cli/process/torch_half.h"
 #include "commands/compare/compare_output.h"
@@ -138,11 +137,14 @@ void RunCompare(CompareCommandOptions options) {
   RunCompareRuns(options);
 }
 
-std::function<void()> Configure(Flags& flags) {
+CommandBody Configure(Flags& flags) {
   auto options = std::make_shared<CompareCommandOptions>();
   AddInputFlags(flags, *options);
   AddTestFlags(flags, *options);
-  return [options] { RunCompare(*options); };
+  return [options](const Globals& globals) {
+    options->globals = globals;
+    RunCompare(*options);
+  };
 }
 
 void WarnOfLeftOut(const eval::Comparison& comparison, const std::vector<std::string>& systems) {
@@ -163,7 +165,8 @@ void SayOf(const std::string& system, std::vector<eval::Remark> remarks) {
 }
 
 eval::EvaluationOptions EvaluationOptionsOf(const CompareCommandOptions& options) {
-  eval::EvaluationOptions evaluation{.complete = options.complete, .threads = Threads()};
+  eval::EvaluationOptions evaluation{.complete = options.complete,
+                                     .threads = ThreadsOf(options.globals)};
   evaluation.ranking.relevance_level = options.relevance_level;
   return evaluation;
 }
@@ -173,7 +176,7 @@ ComparedSystem ReadSystem(const std::string& path, const data::Qrels& qrels,
   const std::vector<eval::Measure> measures = eval::ParseMeasures(options.measures);
   const eval::EvaluationOptions evaluation = EvaluationOptionsOf(options);
   ComparedSystem compared{.system = {.name = path},
-                          .run = data::ReadTrecRun(path, nullptr, Threads())};
+                          .run = data::ReadTrecRun(path, nullptr, ThreadsOf(options.globals))};
   const auto& queries = compared.run.queries();
   if (std::none_of(queries.begin(), queries.end(),
                    [&](const auto& query) { return qrels.Find(query.query) != nullptr; })) {
@@ -202,11 +205,11 @@ void FinishComparison(const std::vector<ComparedSystem>& compared, const data::Q
   std::vector<eval::System> systems;
   for (const ComparedSystem& each : compared) systems.push_back(each.system);
   const eval::Comparison comparison =
-      eval::Compare(systems, {.seed = static_cast<uint64_t>(GlobalOptions().seed.value_or(1)),
+      eval::Compare(systems, {.seed = SeedOf(options.globals),
                               .permutations = options.permutations,
                               .resamples = options.resamples,
                               .confidence = options.confidence,
-                              .threads = Threads()});
+                              .threads = ThreadsOf(options.globals)});
   WarnOfLeftOut(comparison, options.systems);
   std::cout << FormatComparison({.comparison = comparison,
                                  .systems = compared,

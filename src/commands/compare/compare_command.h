@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/globals.h"
 #include "data/judgements/qrels.h"
 #include "data/judgements/run.h"
 #include "data/texts/texts.h"
@@ -14,6 +15,7 @@
 namespace tandem::app {
 
 struct CompareCommandOptions {
+  Globals globals;
   std::vector<std::string> systems;  // runs (files) and models (folders); the first is the baseline
   std::string qrels;
   std::string dataset;

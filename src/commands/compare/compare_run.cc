@@ -19,12 +19,12 @@ ComparedSystem SearchWith(const std::string& folder, const data::JudgedData& jud
                           const CompareCommandOptions& options) {
   const std::vector<eval::Measure> measures = eval::ParseMeasures(options.measures);
   const bool samples = eval::NeedsSamples(measures);
-  const auto model = LoadModel({.model = folder});
+  const auto model = LoadModel(options.globals, {.model = folder});
   search::Retrieved retrieved =
       search::Retrieve(*model, judged.dataset,
                        {.top_k = RankedDepth(measures),
                         .relevance_level = samples ? options.relevance_level : 0,
-                        .encode = BulkOptions(),
+                        .encode = BulkOptions(options.globals),
                         .ignore_identical_ids = options.ignore_identical_ids});
   std::vector<eval::Remark> remarks =
       TreatIdenticalIds(options.ignore_identical_ids, &judged.qrels, retrieved.run);

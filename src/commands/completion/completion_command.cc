@@ -20,11 +20,11 @@ void Print(const std::string& shell) {
   std::fputs(script.c_str(), stdout);
 }
 
-std::function<void()> Configure(Flags& flags) {
+CommandBody Configure(Flags& flags) {
   const auto shell = std::make_shared<std::string>();
   flags.Add("shell", *shell, "bash, zsh or fish").OneOf({"bash", "zsh", "fish"}).Required();
   flags.SetFooter("For this shell alone: eval \"$(tandem completion bash)\"");
-  return [shell] { Print(*shell); };
+  return [shell](const Globals&) { Print(*shell); };
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ void RunConvert(const ConvertOptions& options) {
                    counts.lines == 0 ? "" : fmt::format(", lines {}", counts.lines)));
 }
 
-std::function<void()> Configure(Flags& flags) {
+CommandBody Configure(Flags& flags) {
   const auto options = std::make_shared<ConvertOptions>();
   flags.Add("data", options->dataset, "BEIR folder, or file of training lines (JSON, also gzipped)")
       .Required();
@@ -125,7 +125,7 @@ std::function<void()> Configure(Flags& flags) {
             "Negatives in each line of sentence_transformers; queries with fewer are left out "
             "(default: as many as the query with the fewest)");
   AddLineFlags(flags, options->lines);
-  return [options] { RunConvert(*options); };
+  return [options](const Globals&) { RunConvert(*options); };
 }
 
 }  // namespace

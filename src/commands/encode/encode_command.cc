@@ -93,7 +93,7 @@ void AddOutputFlags(Flags& flags, EncodeCommandOptions& options) {
       .ShowDefault();
 }
 
-std::function<void()> Configure(Flags& flags) {
+CommandBody Configure(Flags& flags) {
   const auto options = std::make_shared<EncodeCommandOptions>();
   const auto words = std::make_shared<Words>();
   AddInputFlags(flags, *options, *words);
@@ -105,7 +105,8 @@ std::function<void()> Configure(Flags& flags) {
       .ShowDefault();
   AddPromptFlag(flags, options->model, "the texts");
   AddLengthFlags(flags, options->model);
-  return [options, words] {
+  return [options, words](const Globals& globals) {
+    options->globals = globals;
     Assign(*words, options.get());
     Check(options.get());
     options->model.prompts_documents = options->kind == "document";

@@ -5,12 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "cli/globals.h"
 #include "commands/model_flags.h"
 #include "commands/text_input_flags.h"
 
 namespace tandem::app {
 
 struct EncodeCommandOptions {
+  Globals globals;
   ModelFlags model;
   std::vector<std::string> inputs;  // files, folders, patterns, or "-"
   TextInputFlags texts;             // how they are read

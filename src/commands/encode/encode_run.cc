@@ -12,7 +12,6 @@
 #include "base/log.h"
 #include "base/process/interrupt.h"
 #include "base/progress.h"
-#include "cli/globals.h"
 #include "cli/process/signal_watch.h"
 #include "commands/encode/encode_command.h"
 #include "commands/encode/encode_shard.h"
@@ -64,7 +63,7 @@ class EncodeJob {
         model_(model),
         is_query_(options.kind == "query"),
         size_{.texts = options.block_texts},
-        encode_(BulkOptions()) {
+        encode_(BulkOptions(options.globals)) {
     encode_.label = "encode";
     encode_.stop = SignalWatch::Received;
   }
@@ -274,7 +273,7 @@ void EncodeToPart(const EncodeCommandOptions& options, const embeddings::Shard& 
       {.width = width, .provenance = made.Add("shard", shard.Text()), .resume = options.resume});
   RunIntoFiles(job, files, paths.folder(),
                [&] { embeddings::RemovePartRecord(paths.folder(), shard); });
-  embeddings::WritePartRecord(paths.folder(), job.Record(shard, range), Threads());
+  embeddings::WritePartRecord(paths.folder(), job.Record(shard, range), ThreadsOf(options.globals));
   job.Report(paths.embeddings.native());
 }
 
@@ -328,7 +327,7 @@ void RunEncode(const EncodeCommandOptions& given) {
   const auto role = options.kind == "query" ? data::TextRole::kQuery : data::TextRole::kDocument;
   Source source = SourceOf(options, role);
   CheckCanBeReadAgain(options, source, shard.has_value());
-  const auto model = LoadModel(options.model);
+  const auto model = LoadModel(options.globals, options.model);
   EncodeJob job(options, std::move(source), *model);
   const auto width = static_cast<size_t>(model->embedding_width());
   if (shard) {

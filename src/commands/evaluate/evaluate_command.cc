@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/flags.h"
-#include "cli/globals.h"
 #include "cli/output_style.h"
 #include "cli/process/job_flags.h"
 #include "cli/process/torch_half.h"
@@ -185,11 +184,11 @@ void CheckOptions(const EvaluateOptions& options) {
 
 void RunEvaluateRun(const EvaluateOptions& options) {
   const data::Qrels qrels = data::ReadQrels(options.qrels);
-  data::Run run = data::ReadTrecRun(options.run, nullptr, Threads());
+  data::Run run = data::ReadTrecRun(options.run, nullptr, ThreadsOf(options.globals));
   const std::vector<eval::Remark> identical =
       TreatIdenticalIds(options.ignore_identical_ids, &qrels, run);
   eval::EvaluationOptions evaluation{.complete = options.complete,
-                                     .threads = Threads(),
+                                     .threads = ThreadsOf(options.globals),
                                      .count_samples = !options.thresholds.empty()};
   evaluation.ranking = {.relevance_level = options.relevance_level,
                         .max_results = options.max_results.value_or(0),
@@ -203,8 +202,7 @@ void RunEvaluateRun(const EvaluateOptions& options) {
   std::optional<ThresholdReport> thresholds;
   std::vector<FurtherFigures> further;
   if (!options.thresholds.empty()) {
-    thresholds = ThresholdsOfRun(run, qrels, found, evaluation.ranking,
-                                 eval::ParseWishes(options.thresholds));
+    thresholds = ThresholdsOfRun(run, qrels, found, evaluation.ranking, RequestOf(options));
     WarnOfUnknown(*thresholds);
     further.push_back(ThresholdFigures(*thresholds, OutputStyle()));
   }
@@ -231,15 +229,24 @@ void RunEvaluate(EvaluateOptions options) {
   }
 }
 
-std::function<void()> Configure(Flags& flags) {
+CommandBody Configure(Flags& flags) {
   auto options = std::make_shared<EvaluateOptions>();
   AddInputFlags(flags, *options);
   AddMeasureFlags(flags, *options);
-  AddTimeoutFlag(flags);
-  return [options] { RunEvaluate(*options); };
+  AddTimeoutFlag(flags, options->job);
+  return [options](const Globals& globals) {
+    options->globals = globals;
+    RunEvaluate(*options);
+  };
 }
 
 }  // namespace
+
+ThresholdRequest RequestOf(const EvaluateOptions& options) {
+  return {.wishes = eval::ParseWishes(options.thresholds),
+          .seed = SeedOf(options.globals),
+          .threads = ThreadsOf(options.globals)};
+}
 
 bool IsSuite(const EvaluateOptions& options) {
   return !options.suite.empty() || options.models.size() > 1 || options.datasets.size() > 1;

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/globals.h"
+#include "cli/process/job_options.h"
 #include "commands/evaluate/evaluation_plan.h"
 #include "commands/model_flags.h"
 
@@ -15,6 +17,8 @@ namespace tandem::app {
 inline constexpr const char* kSuiteMeasures = "ndcg@10";
 
 struct EvaluateOptions {
+  Globals globals;
+  JobOptions job;
   // Either these two ...
   std::string qrels;
   std::string run;
@@ -40,6 +44,10 @@ struct EvaluateOptions {
   std::string thresholds;  // wishes, comma-separated (eval/samples/thresholds.h); "": none
   std::string format = "text";
 };
+
+struct ThresholdRequest;  // commands/evaluate/threshold_output.h
+// What --thresholds asks for.
+ThresholdRequest RequestOf(const EvaluateOptions& options);
 
 // Whether there is more to show than one model on one data set.
 bool IsSuite(const EvaluateOptions& options);

@@ -11,7 +11,6 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "cli/globals.h"
 #include "cli/output_style.h"
 #include "cli/process/job.h"
 #include "commands/calibrate/calibration_output.h"
@@ -53,19 +52,24 @@ std::optional<weights::Calibration> CalibrationToMeasure(const model::DualEncode
 }
 
 // Leaves the documents of a pool in the data set.
-void TakePool(size_t size, data::Dataset& dataset) {
-  const auto seed = static_cast<uint64_t>(GlobalOptions().seed.value_or(1));
+void TakePool(size_t size, uint64_t seed, data::Dataset& dataset) {
   data::Pool pool = data::DrawPool(dataset.documents, dataset.judged, size, seed);
   Note(fmt::format("evaluation on {}", data::PoolText(pool, size)));
   dataset.documents = std::move(pool.documents);
   dataset.judged = std::move(pool.judged);
 }
 
+// A model, how it encodes, and where the embeddings of a corpus stay.
+struct Ranker {
+  model::DualEncoder& model;
+  search::EncodeOptions encode;
+  EmbeddingPlaces places;
+};
+
 // The candidates' ranking; an AUC takes its samples from the run then. `documents` becomes the
 // number of the longest list.
-search::Retrieved RankCandidates(model::DualEncoder& model, const EvaluatedSet& set,
-                                 const data::Dataset& dataset, const EmbeddingPlaces& places,
-                                 size_t& documents) {
+search::Retrieved RankCandidates(const Ranker& ranker, const EvaluatedSet& set,
+                                 const data::Dataset& dataset, size_t& documents) {
   const data::Candidates candidates = data::ReadCandidates(set.candidates, dataset);
   documents = 0;
   for (const auto& list : candidates.documents) documents = std::max(documents, list.size());
@@ -77,8 +81,8 @@ search::Retrieved RankCandidates(model::DualEncoder& model, const EvaluatedSet& 
     Note(fmt::format("{}: candidates of {} queries without judgements, ignored", set.candidates,
                      candidates.unjudged_queries));
   }
-  return {.run = search::Rerank(model, dataset, candidates,
-                                {.folder = places.cache, .encode = BulkOptions()}),
+  return {.run = search::Rerank(ranker.model, dataset, candidates,
+                                {.folder = ranker.places.cache, .encode = ranker.encode}),
           .samples = {}};
 }
 
@@ -90,16 +94,16 @@ struct CorpusRanking {
   bool ignore_identical_ids = false;
 };
 
-search::Retrieved RankCorpus(model::DualEncoder& model, const data::JudgedData& judged,
-                             const CorpusRanking& wanted, const EmbeddingPlaces& places) {
+search::Retrieved RankCorpus(const Ranker& ranker, const data::JudgedData& judged,
+                             const CorpusRanking& wanted) {
   search::Retrieved retrieved =
-      search::Retrieve(model, judged.dataset,
+      search::Retrieve(ranker.model, judged.dataset,
                        {.top_k = wanted.top_k,
                         .relevance_level = wanted.relevance_level,
-                        .encode = BulkOptions(),
+                        .encode = ranker.encode,
                         .ignore_identical_ids = wanted.ignore_identical_ids,
-                        .embeddings = places.embeddings,
-                        .cache = places.cache,
+                        .embeddings = ranker.places.embeddings,
+                        .cache = ranker.places.cache,
                         .keep = wanted.keep});
   if (wanted.relevance_level > 0) {
     search::CountMissingPositives(judged.qrels, wanted.relevance_level, retrieved.samples);
@@ -120,14 +124,14 @@ std::vector<eval::Remark> RemarksOnIds(std::vector<eval::Remark> of_run,
 
 FurtherFigures ViewsOf(model::DualEncoder& model, const data::Dataset& dataset,
                        const data::Run& run, const EvaluateOptions& options) {
-  const auto seed = static_cast<uint64_t>(GlobalOptions().seed.value_or(1));
-  const eval::ViewOptions views{.seed = seed, .threads = Threads()};
+  const uint64_t seed = SeedOf(options.globals);
+  const eval::ViewOptions views{.seed = seed, .threads = ThreadsOf(options.globals)};
   const search::ViewEmbeddings embeddings =
       search::EncodeForViews(model, dataset, run,
                              {.relevance_level = options.relevance_level,
                               .most_queries = views.most_pairs,
                               .seed = seed,
-                              .encode = BulkOptions()});
+                              .encode = BulkOptions(options.globals)});
   std::vector<std::string_view> ids;
   for (const uint32_t judged : embeddings.judged) {
     ids.push_back(dataset.queries.id(dataset.judged[judged].query));
@@ -149,7 +153,7 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
                     "the corpus has one document, so that every ranking of it is the same; "
                     "an evaluation needs at least two");
   }
-  if (set.pool > 0) TakePool(set.pool, dataset);
+  if (set.pool > 0) TakePool(set.pool, SeedOf(options.globals), dataset);
   result.documents = dataset.documents.size();
   const std::optional<weights::Calibration> calibration = CalibrationToMeasure(model, set, options);
   const bool samples = calibration || eval::NeedsSamples(measures) || !options.thresholds.empty();
@@ -159,14 +163,15 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
                              .keep = options.thresholds.empty() ? nullptr : &rows,
                              .ignore_identical_ids = options.ignore_identical_ids};
   const search::QueriesInCorpus in_corpus = search::CountQueriesInCorpus(dataset);
+  const Ranker ranker{model, BulkOptions(options.globals), places};
   search::Retrieved retrieved = set.candidates.empty()
-                                    ? RankCorpus(model, judged, wanted, places)
-                                    : RankCandidates(model, set, dataset, places, result.documents);
+                                    ? RankCorpus(ranker, judged, wanted)
+                                    : RankCandidates(ranker, set, dataset, result.documents);
   const std::vector<eval::Remark> identical =
       RemarksOnIds(TreatIdenticalIds(options.ignore_identical_ids, &judged.qrels, retrieved.run),
                    in_corpus, options.ignore_identical_ids && set.candidates.empty());
   eval::EvaluationOptions evaluation{.complete = true,
-                                     .threads = BulkOptions().threads,
+                                     .threads = ranker.encode.threads,
                                      .samples = retrieved.samples,
                                      .count_samples = !options.thresholds.empty()};
   evaluation.ranking = {.relevance_level = options.relevance_level,
@@ -181,8 +186,7 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
     result.further.push_back(CalibrationOfSamples(retrieved.samples, *calibration, OutputStyle()));
   }
   if (!options.thresholds.empty()) {
-    result.thresholds =
-        ThresholdsOfModel(retrieved.samples, rows, eval::ParseWishes(options.thresholds));
+    result.thresholds = ThresholdsOfModel(retrieved.samples, rows, RequestOf(options));
     result.further.push_back(ThresholdFigures(*result.thresholds, OutputStyle()));
   }
   if (options.views) result.further.push_back(ViewsOf(model, dataset, retrieved.run, options));
@@ -203,11 +207,11 @@ void Print(const ModelEvaluation& found, const EvaluateOptions& options) {
 
 // Several processes encode together; each ranks and measures, which costs little beside that.
 void RunEvaluateModel(const EvaluateOptions& options, const EvaluatedSet& set) {
-  RunInGroup("evaluate", [&](dist::ProcessGroup& group) {
+  RunInGroup("evaluate", options.job, [&](dist::ProcessGroup& group) {
     if (!group.alone() && !options.embeddings.empty()) {
       throw UsageError("--embeddings names a folder for one process, and this is one of several");
     }
-    const auto model = LoadModel(options.model);
+    const auto model = LoadModel(options.globals, options.model);
     const ModelEvaluation found =
         EvaluateModel(*model, set, options.measures, options, {.embeddings = options.embeddings});
     if (group.leads()) Print(found, options);

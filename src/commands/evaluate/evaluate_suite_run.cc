@@ -45,7 +45,7 @@ void RunEvaluateSuite(const EvaluateOptions& options, const EvaluationPlan& plan
   SuiteResults results{.plan = plan, .of = {plan.sets.size(), std::vector<ModelEvaluation>()}};
   size_t done = 0;
   for (const EvaluatedModel& named : plan.models) {
-    const auto model = LoadModel(named.flags);
+    const auto model = LoadModel(options.globals, named.flags);
     for (size_t s = 0; s < plan.sets.size(); ++s) {
       const EvaluatedSet& set = plan.sets[s];
       Note(fmt::format("{} on {} ({} of {})", named.name, set.name, ++done,

@@ -29,15 +29,15 @@ eval::CorpusCounts CountCorpus(const search::SearchedRows& rows, std::vector<dou
 
 ThresholdReport ThresholdsOfModel(std::span<const eval::QuerySamples> samples,
                                   const search::SearchedRows& rows,
-                                  std::span<const eval::Wish> wishes) {
+                                  const ThresholdRequest& request) {
   const std::vector<double> floors = eval::FloorsOf(samples);
   const eval::ScoreLevels pool = eval::PoolLevels(samples);
   const eval::CorpusCounts counted =
       CountCorpus(rows,
                   eval::CandidateThresholds(samples, eval::BorderOf(floors),
-                                            eval::PoolThresholds(pool, wishes)),
+                                            eval::PoolThresholds(pool, request.wishes)),
                   samples.size());
-  return MakeThresholdReport(samples, eval::LevelsOfCorpus(samples, floors, &counted), wishes);
+  return MakeThresholdReport(samples, eval::LevelsOfCorpus(samples, floors, &counted), request);
 }
 
 }  // namespace tandem::app

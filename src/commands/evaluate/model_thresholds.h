@@ -14,6 +14,6 @@ namespace tandem::app {
 // over `rows`, so that every precision is that of the whole corpus. Needs tensors.
 ThresholdReport ThresholdsOfModel(std::span<const eval::QuerySamples> samples,
                                   const search::SearchedRows& rows,
-                                  std::span<const eval::Wish> wishes);
+                                  const ThresholdRequest& request);
 
 }  // namespace tandem::app

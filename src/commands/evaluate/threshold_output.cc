@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/json/json.h"
 #include "base/log.h"
-#include "cli/globals.h"
 #include "eval/samples/run_samples.h"
 
 namespace tandem::app {
@@ -155,14 +154,12 @@ Json ThresholdJson(const ThresholdReport& report) {
 
 ThresholdReport MakeThresholdReport(std::span<const eval::QuerySamples> samples,
                                     const eval::CorpusLevels& corpus,
-                                    std::span<const eval::Wish> wishes) {
+                                    const ThresholdRequest& request) {
   const eval::BootstrapOptions options{
-      .seed = static_cast<uint64_t>(GlobalOptions().seed.value_or(1)),
-      .resamples = kResamples,
-      .threads = Threads()};
+      .seed = request.seed, .resamples = kResamples, .threads = request.threads};
   const eval::ScoreLevels pool = eval::PoolLevels(samples);
   ThresholdReport report;
-  report.thresholds = eval::ChooseThresholds(pool, corpus, wishes, options);
+  report.thresholds = eval::ChooseThresholds(pool, corpus, request.wishes, options);
   report.figures = eval::FiguresOf(pool);
   report.intervals = eval::FigureIntervals(pool, options);
   report.confidence = options.confidence;
@@ -176,13 +173,13 @@ ThresholdReport MakeThresholdReport(std::span<const eval::QuerySamples> samples,
 ThresholdReport ThresholdsOfRun(const data::Run& run, const data::Qrels& qrels,
                                 const eval::Evaluation& evaluation,
                                 const eval::RankingOptions& ranking,
-                                std::span<const eval::Wish> wishes) {
+                                const ThresholdRequest& request) {
   const eval::RunSamples all =
       eval::SamplesOfRun(run, qrels, evaluation.queries, ranking, /*all_results=*/true);
   const eval::RunSamples pool =
       eval::SamplesOfRun(run, qrels, evaluation.queries, ranking, /*all_results=*/false);
   return MakeThresholdReport(pool.samples, eval::LevelsOfCorpus(all.samples, all.floors, nullptr),
-                             wishes);
+                             request);
 }
 
 FurtherFigures ThresholdFigures(const ThresholdReport& report, const report::TextStyle& style) {

@@ -2,6 +2,7 @@
 // are chosen from, each with its interval.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,18 +31,25 @@ struct ThresholdReport {
   size_t cut_queries = 0;
 };
 
+// What thresholds are chosen for, and how their intervals are computed.
+struct ThresholdRequest {
+  std::vector<eval::Wish> wishes;
+  uint64_t seed = 1;  // of the resamples
+  int threads = 1;
+};
+
 // `samples` are the pool; `corpus` the levels of the same queries over the whole corpus. Intervals
-// are at 95 %, of 2,000 resamples (eval::Repetitions) by the global --seed, on the global threads.
+// are at 95 %, of 2,000 resamples (eval::Repetitions).
 ThresholdReport MakeThresholdReport(std::span<const eval::QuerySamples> samples,
                                     const eval::CorpusLevels& corpus,
-                                    std::span<const eval::Wish> wishes);
+                                    const ThresholdRequest& request);
 
 // The same of the queries that `evaluation` evaluated of a run. What lies below the depth of the
 // run is unknown.
 ThresholdReport ThresholdsOfRun(const data::Run& run, const data::Qrels& qrels,
                                 const eval::Evaluation& evaluation,
                                 const eval::RankingOptions& ranking,
-                                std::span<const eval::Wish> wishes);
+                                const ThresholdRequest& request);
 
 // The report behind an evaluation's measures: as two tables (text), as further lines
 // "precision=0.9:threshold<TAB>all<TAB>0.41" (tsv), and as the members "pool", "thresholds",

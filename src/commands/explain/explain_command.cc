@@ -188,7 +188,7 @@ std::string Explain(const std::string& name) {
   return fmt::format("{}", fmt::join(parts, "\n"));
 }
 
-std::function<void()> Configure(Flags& flags) {
+CommandBody Configure(Flags& flags) {
   const auto name = std::make_shared<std::string>();
   flags
       .Add("name", *name,
@@ -199,7 +199,7 @@ std::function<void()> Configure(Flags& flags) {
            "\"models\" that of all encoders, \"measures\" that of all measures")
       .Takes("NAME")
       .Required();
-  return [name] { std::fputs(Explain(*name).c_str(), stdout); };
+  return [name](const Globals&) { std::fputs(Explain(*name).c_str(), stdout); };
 }
 
 }  // namespace

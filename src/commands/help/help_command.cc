@@ -49,7 +49,7 @@ void Help(const HelpOptions& options) {
   RunCommandLine(Commands(), static_cast<int>(arguments.size()), arguments.data());
 }
 
-std::function<void()> Configure(Flags& flags) {
+CommandBody Configure(Flags& flags) {
   const auto options = std::make_shared<HelpOptions>();
   flags
       .Add("command", options->words,
@@ -60,7 +60,7 @@ std::function<void()> Configure(Flags& flags) {
            "text, or man: the source of a manual page (tandem help train --format man | man -l -)")
       .OneOf({"text", "man"})
       .ShowDefault();
-  return [options] { Help(*options); };
+  return [options](const Globals&) { Help(*options); };
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ void AddContentFlags(Flags& flags, IndexBuildCommandOptions& options) {
                   "Copy the model into the index, so that it can be moved alone");
 }
 
-std::function<void()> Configure(Flags& flags) {
+CommandBody Configure(Flags& flags) {
   const auto options = std::make_shared<IndexBuildCommandOptions>();
   options->model.prompts_documents = true;
   flags.Add("model", options->model.model, "Model folder").Required();
@@ -78,7 +78,8 @@ std::function<void()> Configure(Flags& flags) {
   AddContentFlags(flags, *options);
   AddPromptFlag(flags, options->model, "the documents");
   AddDocumentLengthFlags(flags, options->model);
-  return [options] {
+  return [options](const Globals& globals) {
+    options->globals = globals;
     Check(*options);
     RunIndexBuild(*options);
   };

@@ -25,7 +25,7 @@ namespace {
 
 // --- add -----------------------------------------------------------------------------------------
 
-std::function<void()> ConfigureAdd(Flags& flags) {
+CommandBody ConfigureAdd(Flags& flags) {
   const auto options = std::make_shared<IndexAddCommandOptions>();
   flags.Add("index", options->index, "Index, a folder").Required();
   AddDocumentsArgument(flags, options->documents);
@@ -35,7 +35,8 @@ std::function<void()> ConfigureAdd(Flags& flags) {
   flags.Add("--model", options->model, "Where the index's model is now (default: where it was)");
   flags.Add("--memory", options->memory, "For work, besides what the kind itself holds")
       .ShowDefault();
-  return [options] {
+  return [options](const Globals& globals) {
+    options->globals = globals;
     MemoryOf(options->memory);
     RunIndexAdd(*options);
   };
@@ -75,7 +76,7 @@ void RunRemove(const RemoveOptions& options) {
   Note(fmt::format("{} documents removed from {}", report.removed, options.index));
 }
 
-std::function<void()> ConfigureRemove(Flags& flags) {
+CommandBody ConfigureRemove(Flags& flags) {
   const auto options = std::make_shared<RemoveOptions>();
   flags.Add("index", options->index, "Index, a folder").Required();
   flags.Add("--id", options->ids, "Id of a document; may be given several times")
@@ -85,7 +86,7 @@ std::function<void()> ConfigureRemove(Flags& flags) {
   flags.AddSwitch("--ignore-missing", options->ignore_missing,
                   "Ids that are no document's are counted; without it they are an error, and "
                   "nothing is removed");
-  return [options] { RunRemove(*options); };
+  return [options](const Globals&) { RunRemove(*options); };
 }
 
 const Command kIndexRemoveCommand{
@@ -93,12 +94,13 @@ const Command kIndexRemoveCommand{
 
 // --- compact -------------------------------------------------------------------------------------
 
-std::function<void()> ConfigureCompact(Flags& flags) {
+CommandBody ConfigureCompact(Flags& flags) {
   const auto options = std::make_shared<IndexCompactCommandOptions>();
   flags.Add("index", options->index, "Index, a folder").Required();
   flags.Add("--memory", options->memory, "For work, besides what the kind itself holds")
       .ShowDefault();
-  return [options] {
+  return [options](const Globals& globals) {
+    options->globals = globals;
     MemoryOf(options->memory);
     RunIndexCompact(*options);
   };

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/globals.h"
 #include "commands/index/index_flags.h"
 #include "commands/model_flags.h"
 #include "commands/text_input_flags.h"
@@ -13,6 +14,7 @@
 namespace tandem::app {
 
 struct IndexBuildCommandOptions {
+  Globals globals;
   ModelFlags model;
   std::vector<std::string> documents;  // files, folders, patterns
   TextInputFlags input;
@@ -28,6 +30,7 @@ struct IndexBuildCommandOptions {
 };
 
 struct IndexAddCommandOptions {
+  Globals globals;
   std::string index;
   std::string model;                   // folder, where the index's model has moved
   std::vector<std::string> documents;  // files, folders, patterns
@@ -37,6 +40,7 @@ struct IndexAddCommandOptions {
 };
 
 struct IndexCompactCommandOptions {
+  Globals globals;
   std::string index;
   std::string memory = "2GiB";
 };

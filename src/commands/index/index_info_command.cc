@@ -22,6 +22,7 @@ namespace tandem::app {
 namespace {
 
 struct InfoOptions {
+  Globals globals;
   std::string index;
   std::string format = "text";
   bool verify = false;
@@ -123,7 +124,8 @@ void PrintText(const std::string& folder, const index::IndexInfo& info,
 
 void Run(const InfoOptions& options) {
   const index::Manifest manifest = index::ReadManifest(options.index);
-  if (options.verify) index::CheckAllFiles(options.index, manifest, true, Threads());
+  if (options.verify)
+    index::CheckAllFiles(options.index, manifest, true, ThreadsOf(options.globals));
   const index::IndexInfo info = index::InfoOf(options.index, manifest);
   if (options.format == "json") {
     PrintJson(options.index, info, manifest);
@@ -132,12 +134,15 @@ void Run(const InfoOptions& options) {
   }
 }
 
-std::function<void()> Configure(Flags& flags) {
+CommandBody Configure(Flags& flags) {
   const auto options = std::make_shared<InfoOptions>();
   flags.Add("index", options->index, "Index, a folder").Required();
   flags.Add("--format", options->format, "text or json").OneOf({"text", "json"}).ShowDefault();
   flags.AddSwitch("--verify", options->verify, "Compare all files with their checksums");
-  return [options] { Run(*options); };
+  return [options](const Globals& globals) {
+    options->globals = globals;
+    Run(*options);
+  };
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/process/interrupt.h"
-#include "cli/globals.h"
 #include "cli/process/signal_watch.h"
 #include "commands/index/index_command.h"
 #include "commands/load_model.h"
@@ -30,13 +29,13 @@ namespace {
 
 constexpr double kDefaultRecall = 0.95;
 
-index::ChangeOptions ChangeOptionsOf(const std::string& memory) {
-  return {.threads = Threads(), .memory = MemoryOf(memory), .stop = SignalWatch::Received};
+index::ChangeOptions ChangeOptionsOf(const Globals& globals, const std::string& memory) {
+  return {.threads = ThreadsOf(globals), .memory = MemoryOf(memory), .stop = SignalWatch::Received};
 }
 
 index::IndexEncoder EncoderOf(model::DualEncoder& model, const std::filesystem::path& path,
-                              std::optional<int64_t> dimensions) {
-  const search::EncodeOptions encode = BulkOptions();
+                              std::optional<int64_t> dimensions, const Globals& globals) {
+  const search::EncodeOptions encode = BulkOptions(globals);
   return {.model = model,
           .encode = encode,
           .description = index::DescribeModel(model, path, encode.precision, dimensions)};
@@ -95,7 +94,7 @@ void JoinSegments(const std::string& folder, const index::ChangeOptions& change)
 }  // namespace
 
 void RunIndexBuild(const IndexBuildCommandOptions& options) {
-  const auto model = LoadModel(options.model);
+  const auto model = LoadModel(options.globals, options.model);
   data::Warnings warnings;
   const data::TextInputOptions source =
       TextInputOptionsOf(options.input, options.documents, data::TextRole::kDocument);
@@ -106,7 +105,8 @@ void RunIndexBuild(const IndexBuildCommandOptions& options) {
       .choose = [&](size_t rows, size_t width) { return ChooseKind(options, rows, width); },
       .copy_model = options.with_model,
       .replace = options.replace};
-  index::IndexEncoder encoder = EncoderOf(*model, options.model.model, options.model.dimensions);
+  index::IndexEncoder encoder =
+      EncoderOf(*model, options.model.model, options.model.dimensions, options.globals);
   std::optional<embeddings::EmbeddingParts> parts;
   if (!options.embeddings.empty()) {
     parts.emplace(search::OpenPartsFor(options.embeddings, *model, model::TextKind::kDocument,
@@ -118,7 +118,7 @@ void RunIndexBuild(const IndexBuildCommandOptions& options) {
     return index::BuildIndex(
         std::move(encoder), options.output,
         {[&](data::InputText* text) { return input.Next(text); }, input.SourceHash()}, wanted,
-        ChangeOptionsOf(options.memory));
+        ChangeOptionsOf(options.globals, options.memory));
   });
   warnings.Report();
   Report(report, *model);
@@ -129,21 +129,21 @@ void RunIndexBuild(const IndexBuildCommandOptions& options) {
 void RunIndexAdd(const IndexAddCommandOptions& options) {
   const index::Manifest manifest = index::ReadManifest(options.index);
   const index::IndexInfo info = index::InfoOf(options.index, manifest);
-  tensor::SetUpProcess(GlobalOptions().threads);
+  tensor::SetUpProcess(options.globals.threads);
   if (options.model.empty()) {
-    index::CheckFiles(options.index, manifest.model_files, true, Threads());
+    index::CheckFiles(options.index, manifest.model_files, true, ThreadsOf(options.globals));
   }
   const auto model = index::LoadIndexModel(info, index::LoadOptionsOf(info.model), options.model);
-  model->To(CommandDevice());
+  model->To(CommandDevice(options.globals));
   data::Warnings warnings;
   data::TextInputOptions source =
       TextInputOptionsOf(options.input, options.documents, data::TextRole::kDocument);
   source.fields = info.fields;
   data::TextInput input(source, warnings);
-  const index::ChangeOptions change = ChangeOptionsOf(options.memory);
+  const index::ChangeOptions change = ChangeOptionsOf(options.globals, options.memory);
   const index::BuildReport report = UntilStopped(options.index, WhatNext(input), [&] {
     return index::AddDocuments(
-        EncoderOf(*model, info.model.path, info.model.dimensions), options.index,
+        EncoderOf(*model, info.model.path, info.model.dimensions, options.globals), options.index,
         {[&](data::InputText* text) { return input.Next(text); }, input.SourceHash()},
         options.update, change);
   });
@@ -157,10 +157,11 @@ void RunIndexAdd(const IndexAddCommandOptions& options) {
 }
 
 void RunIndexCompact(const IndexCompactCommandOptions& options) {
-  tensor::SetUpProcess(GlobalOptions().threads);
-  const index::MergeReport report = UntilStopped(
-      options.index, "nothing of the new segment is kept",
-      [&] { return index::CompactIndex(options.index, ChangeOptionsOf(options.memory)); });
+  tensor::SetUpProcess(options.globals.threads);
+  const index::MergeReport report =
+      UntilStopped(options.index, "nothing of the new segment is kept", [&] {
+        return index::CompactIndex(options.index, ChangeOptionsOf(options.globals, options.memory));
+      });
   if (report.segments == 0) {
     Note(fmt::format("{} is compact: one segment, nothing removed", options.index));
     return;

@@ -5,6 +5,7 @@
 #include "base/json/json.h"
 #include "cli/command.h"
 #include "cli/flags.h"
+#include "cli/globals.h"
 #include "commands/inspect/inspection.h"
 #include "commands/inspect/inspections.h"
 #include "commands/line_flags.h"
@@ -19,7 +20,7 @@ struct InspectOptions {
   LineFlags lines;
 };
 
-std::function<void()> Configure(Flags& flags) {
+CommandBody Configure(Flags& flags) {
   const auto options = std::make_shared<InspectOptions>();
   flags
       .Add("path", options->path,
@@ -33,9 +34,10 @@ std::function<void()> Configure(Flags& flags) {
                   "Of embeddings in parts: also compare all checksums, and look for ids that come "
                   "twice");
   AddLineFlags(flags, options->lines);
-  return [options] {
-    if (options->verify) VerifyParts(options->path);
-    PrintInspection(Inspect(options->path, LineRulesOf(options->lines, options->path)),
+  return [options](const Globals& globals) {
+    const int threads = ThreadsOf(globals);
+    if (options->verify) VerifyParts(options->path, threads);
+    PrintInspection(Inspect(options->path, LineRulesOf(options->lines, options->path), threads),
                     options->format);
   };
 }

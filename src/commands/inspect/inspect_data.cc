@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/json/json.h"
 #include "base/log.h"
-#include "cli/globals.h"
 #include "commands/inspect/inspections.h"
 #include "data/formats/trec_run.h"
 #include "data/lines/json_line.h"
@@ -268,8 +267,8 @@ Json InspectJudgements(const fs::path& path) {
   return found;
 }
 
-Json InspectTrecRun(const fs::path& path) {
-  const data::Run run = data::ReadTrecRun(path, nullptr, Threads());
+Json InspectTrecRun(const fs::path& path, int threads) {
+  const data::Run run = data::ReadTrecRun(path, nullptr, threads);
   data::CountSpread per_query;
   size_t results = 0;
   for (const data::QueryResults& query : run.queries()) {

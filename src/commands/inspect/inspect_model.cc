@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/json/json.h"
 #include "commands/inspect/inspections.h"
-#include "text/tokenizer.h"
+#include "text/load/known_files.h"
 #include "weights/folders/cross_encoder_folder.h"
 #include "weights/folders/tower_folders.h"
 
@@ -139,8 +139,8 @@ void AddCalibration(const weights::TandemFile& file, Json* found) {
 Json TokenizerRow(const weights::TokenizerSettings& settings, const weights::EncoderSpec& encoder,
                   const std::filesystem::path& encoder_path) {
   const auto rows = static_cast<size_t>(encoder.vocabulary_size);
-  const std::unique_ptr<const text::Tokenizer> tokenizer =
-      text::LoadTokenizer(settings.folder, {.lower_case = settings.lower_case, .rows = rows});
+  const std::unique_ptr<const text::Tokenizer> tokenizer = text::LoadTokenizer(
+      settings.folder, {.lower_case = settings.lower_case, .rows = rows}, settings.KnownFiles());
   if (tokenizer->vocabulary_size() > rows) {
     throw ModelError(
         encoder_path.native(), "",
@@ -201,8 +201,8 @@ Json InspectTowers(const weights::TowerFolders& folders) {
 }
 
 // Throws where the tokenizer is missing or does not fit, as TokenizerRow.
-Json InspectCrossEncoder(const std::filesystem::path& path) {
-  const weights::CrossEncoderFolder folder = weights::ReadCrossEncoderFolder(path);
+Json InspectCrossEncoder(const weights::ModelFiles& files) {
+  const weights::CrossEncoderFolder folder = weights::ReadCrossEncoderFolder(files);
   const weights::ClassificationSpec& head = folder.head;
   Json found = {{"kind", "cross_encoder"}, {"architecture", folder.encoder.model_type}};
   found["encoder"] = EncoderRow(folder.encoder);
@@ -226,8 +226,9 @@ Json InspectCrossEncoder(const std::filesystem::path& path) {
 }  // namespace
 
 Json InspectModel(const std::filesystem::path& path) {
-  if (weights::IsCrossEncoder(path)) return InspectCrossEncoder(path);
-  const weights::TowerFolders folders = weights::ReadTowerFolders(path);
+  const weights::ModelFiles files(path);
+  if (weights::IsCrossEncoder(files)) return InspectCrossEncoder(files);
+  const weights::TowerFolders folders = weights::ReadTowerFolders(files);
   weights::WarnOfUnusedDocumentPrompt(folders.document ? *folders.document : folders.query);
   if (folders.document) return InspectTowers(folders);
   const weights::ModelFolder& folder = folders.query;

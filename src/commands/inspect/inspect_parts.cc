@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/json/json.h"
 #include "base/progress.h"
-#include "cli/globals.h"
 #include "commands/inspect/inspections.h"
 #include "data/texts/unique_ids.h"
 #include "embeddings/layouts/parts.h"
@@ -19,12 +18,12 @@ namespace {
 namespace fs = std::filesystem;
 
 // The id of a row, counted over all parts.
-std::string IdOf(const embeddings::EmbeddingParts& parts, uint64_t wanted) {
+std::string IdOf(const embeddings::EmbeddingParts& parts, uint64_t wanted, int threads) {
   for (size_t i = 0; i < parts.size(); ++i) {
     const embeddings::PartRecord& record = parts.records()[i];
     if (wanted >= record.first_row + record.rows) continue;
     std::string found;
-    parts.Open(i, Threads()).ForEachId([&](uint64_t row, std::string_view id) {
+    parts.Open(i, threads).ForEachId([&](uint64_t row, std::string_view id) {
       if (row == wanted) found = id;
     });
     return found;
@@ -41,8 +40,8 @@ std::string PlaceOf(const embeddings::EmbeddingParts& parts, uint64_t row) {
 }
 
 [[noreturn]] void ThrowTwice(const embeddings::EmbeddingParts& parts, uint64_t first,
-                             uint64_t second) {
-  throw DataError(parts.folder().native(), 0, IdOf(parts, second),
+                             uint64_t second, int threads) {
+  throw DataError(parts.folder().native(), 0, IdOf(parts, second, threads),
                   fmt::format("has an id twice: {} and {}. Encode an input in which none is",
                               PlaceOf(parts, first), PlaceOf(parts, second)));
 }
@@ -65,7 +64,7 @@ Json InspectParts(const fs::path& path) {
   return found;
 }
 
-void VerifyParts(const fs::path& path) {
+void VerifyParts(const fs::path& path, int threads) {
   if (!embeddings::EmbeddingParts::AreIn(path)) {
     throw UsageError(
         fmt::format("{}: --verify is for folders of embeddings in parts (tandem encode --shard)",
@@ -75,14 +74,14 @@ void VerifyParts(const fs::path& path) {
   Progress progress({.label = "verify", .unit = "embeddings", .total = parts.rows()});
   data::UniqueIds ids(fs::temp_directory_path());
   for (size_t i = 0; i < parts.size(); ++i) {
-    const embeddings::EmbeddingPart part = parts.Open(i, Threads());
+    const embeddings::EmbeddingPart part = parts.Open(i, threads);
     part.ForEachId([&](uint64_t row, std::string_view id) {
-      if (const auto earlier = ids.Add(id, row)) ThrowTwice(parts, *earlier, row);
+      if (const auto earlier = ids.Add(id, row)) ThrowTwice(parts, *earlier, row, threads);
     });
     progress.Update(part.record().first_row + part.record().rows);
   }
   if (const auto repeated = ids.FindRepeated()) {
-    ThrowTwice(parts, repeated->first, repeated->second);
+    ThrowTwice(parts, repeated->first, repeated->second, threads);
   }
 }
 

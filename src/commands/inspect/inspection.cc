@@ -23,15 +23,15 @@ using Inspector = Json (*)(const fs::path& path);
 // The end of a file's name decides what the file is.
 struct FileKind {
   std::string_view ending;
-  Inspector inspect;
+  Inspector inspect;  // null: what it takes besides the path is InspectFile's business
 };
 constexpr FileKind kFileKinds[] = {
     {".safetensors", InspectSafetensors},
     {".npy", InspectNpy},
     {".jsonl", nullptr},  // takes rules: InspectJsonLines
     {".jsonl.gz", nullptr},
-    {".trec", InspectTrecRun},
-    {".run", InspectTrecRun},
+    {".trec", nullptr},  // takes threads: InspectTrecRun
+    {".run", nullptr},
     {".tsv", InspectJudgements},
     {".tsv.gz", InspectJudgements},
     {".qrels", InspectJudgements},
@@ -74,15 +74,15 @@ void CheckHasLines(const fs::path& path, const data::LineRules& rules) {
                   path.native()));
 }
 
-Json InspectFile(const fs::path& path, const data::LineRules& rules) {
+Json InspectFile(const fs::path& path, const data::LineRules& rules, int threads) {
   if (IsLogOfRun(path)) return InspectTrainingRun(path.parent_path());
   const std::string name = path.filename().native();
   std::string endings;
   for (const FileKind& kind : kFileKinds) {
     if (name.ends_with(kind.ending)) {
-      if (kind.inspect == nullptr) return InspectJsonLines(path, rules);
+      if (kind.ending.starts_with(".jsonl")) return InspectJsonLines(path, rules);
       CheckHasLines(path, rules);
-      return kind.inspect(path);
+      return kind.inspect == nullptr ? InspectTrecRun(path, threads) : kind.inspect(path);
     }
     endings += fmt::format("{}{}", endings.empty() ? "" : ", ", kind.ending);
   }
@@ -97,8 +97,8 @@ Json InspectFile(const fs::path& path, const data::LineRules& rules) {
 
 }  // namespace
 
-Json Inspect(const fs::path& path, const data::LineRules& rules) {
-  if (!fs::is_directory(path)) return InspectFile(path, rules);
+Json Inspect(const fs::path& path, const data::LineRules& rules, int threads) {
+  if (!fs::is_directory(path)) return InspectFile(path, rules, threads);
   for (const FolderKind& kind : kFolderKinds) {
     if (fs::exists(path / kind.holds)) return kind.inspect(path);
   }

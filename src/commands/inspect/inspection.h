@@ -10,10 +10,10 @@
 namespace tandem::app {
 
 // An object of scalars, objects of scalars and lists of scalars or of objects. Its first key,
-// "kind", is one of those in docs/cli/inspect.md. Throws ModelError for a model that cannot be read,
-// DataError for broken data, UsageError for what is not there or not known.
-// `rules` say what training lines mean.
-Json Inspect(const std::filesystem::path& path, const data::LineRules& rules);
+// "kind", is one of those in docs/cli/inspect.md. Throws ModelError for a model that cannot be
+// read, DataError for broken data, UsageError for what is not there or not known. `rules` say what
+// training lines mean; a run is read on so many threads.
+Json Inspect(const std::filesystem::path& path, const data::LineRules& rules, int threads);
 
 // Prints to stdout: "json" as it is, "text" as lines and tables.
 void PrintInspection(const Json& inspection, std::string_view format);

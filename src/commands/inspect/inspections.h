@@ -27,7 +27,7 @@ Json InspectCheckpoint(const std::filesystem::path& path);
 Json InspectJsonLines(const std::filesystem::path& path, const data::LineRules& rules);
 Json InspectBeir(const std::filesystem::path& path);
 Json InspectJudgements(const std::filesystem::path& path);
-Json InspectTrecRun(const std::filesystem::path& path);
+Json InspectTrecRun(const std::filesystem::path& path, int threads);
 Json InspectNpy(const std::filesystem::path& path);
 // The folder that `tandem encode` writes.
 Json InspectEmbeddings(const std::filesystem::path& path);
@@ -37,6 +37,6 @@ Json InspectEmbeddings(const std::filesystem::path& path);
 Json InspectParts(const std::filesystem::path& path);
 // Reads all of them: throws DataError also where one is not as it was written, and where an id
 // comes twice; UsageError where the folder holds no parts.
-void VerifyParts(const std::filesystem::path& path);
+void VerifyParts(const std::filesystem::path& path, int threads);
 
 }  // namespace tandem::app

@@ -63,7 +63,7 @@ void Print(const std::vector<Row>& rows, const std::string& format) {
   fmt::print("{}", table.Format(format, OutputStyle()));
 }
 
-std::function<void()> Configure(Flags& flags) {
+CommandBody Configure(Flags& flags) {
   const auto options = std::make_shared<ListOptions>();
   std::string names;
   for (const config::Catalogue& catalogue : AllCatalogues()) {
@@ -76,7 +76,7 @@ std::function<void()> Configure(Flags& flags) {
   flags.Add("--format", options->format, "text, tsv or json")
       .OneOf({"text", "tsv", "json"})
       .ShowDefault();
-  return [options] { Print(Rows(options->catalogue), options->format); };
+  return [options](const Globals&) { Print(Rows(options->catalogue), options->format); };
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace tandem::app {
 namespace {
 
-std::function<void()> Configure(Flags& flags) {
+CommandBody Configure(Flags& flags) {
   const auto options = std::make_shared<LossOptions>();
   flags
       .Add("cases", options->cases,
@@ -25,7 +25,10 @@ std::function<void()> Configure(Flags& flags) {
   flags.Add("--format", options->format, "Format of the table that --check prints")
       .OneOf({"text", "json", "tsv"})
       .ShowDefault();
-  return [options] { RunLoss(*options); };
+  return [options](const Globals& globals) {
+    options->globals = globals;
+    RunLoss(*options);
+  };
 }
 
 }  // namespace

@@ -3,9 +3,12 @@
 
 #include <string>
 
+#include "cli/globals.h"
+
 namespace tandem::app {
 
 struct LossOptions {
+  Globals globals;
   std::string cases;              // JSON file, as docs/cli/loss.md describes
   std::string dtype = "float64";  // of the embeddings and their gradients
   bool check = false;             // compare with the expected values instead of printing

@@ -14,7 +14,6 @@
 
 #include "base/error.h"
 #include "base/json/json.h"
-#include "cli/globals.h"
 #include "cli/output_style.h"
 #include "commands/loss/loss_cases.h"
 #include "commands/loss/loss_command.h"
@@ -243,7 +242,7 @@ void Check(std::span<const LossCase> cases, at::ScalarType dtype, const std::str
 }  // namespace
 
 void RunLoss(const LossOptions& options) {
-  tensor::SetUpProcess(Threads());
+  tensor::SetUpProcess(ThreadsOf(options.globals));
   const std::vector<LossCase> cases = ReadLossCases(options.cases, options.check);
   const at::ScalarType dtype = options.dtype == "float32" ? at::kFloat : at::kDouble;
   if (options.check) {

@@ -78,8 +78,9 @@ void RunMerge(const MergeOptions& options) {
                      (std::filesystem::path(options.base) / weights::kTandemFile).native()));
     file.calibration.reset();
   }
-  weights::TakeModules(options.adapter, &base);
-  weights::TakeSettings(options.adapter, &base, &file);
+  const weights::ModelFiles adapter_files(options.adapter);
+  weights::TakeModules(adapter_files, &base);
+  weights::TakeSettings(adapter_files, &base, &file);
   Merge merge = MergeInto(base, adapter);
   merge.changes.further_files[weights::kTandemFile] = weights::TandemFileText(file);
   weights::WriteModelFolder(
@@ -93,7 +94,7 @@ void RunMerge(const MergeOptions& options) {
                    options.base, adapter.pairs.size(), adapter.settings.rank));
 }
 
-std::function<void()> Configure(Flags& flags) {
+CommandBody Configure(Flags& flags) {
   const auto options = std::make_shared<MergeOptions>();
   flags
       .Add("adapter", options->adapter,
@@ -105,7 +106,7 @@ std::function<void()> Configure(Flags& flags) {
            "Model folder to write, which must not exist; merged weights are float32, others keep "
            "their type")
       .Required();
-  return [options] { RunMerge(*options); };
+  return [options](const Globals&) { RunMerge(*options); };
 }
 
 }  // namespace

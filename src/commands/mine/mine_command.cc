@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/flags.h"
-#include "cli/globals.h"
 #include "cli/process/job_flags.h"
 #include "cli/process/torch_half.h"
 #include "data/formats/trec_run.h"
@@ -48,7 +47,7 @@ MineOptions Checked(const Given& given) {
   }
   if (!by_model && !options.embeddings.empty()) throw UsageError("--embeddings needs --model");
   options.rules.ranks = RangeOf(given.range);
-  options.rules.seed = static_cast<uint64_t>(GlobalOptions().seed.value_or(1));
+  options.rules.seed = SeedOf(options.globals);
   search::CheckRules(options.rules);
   const std::optional<uint64_t> memory = ParseByteSize(given.memory);
   if (!memory) {
@@ -63,7 +62,7 @@ MineOptions Checked(const Given& given) {
 
 void RunMineByRun(const MineOptions& options) {
   const MiningData data = ReadMiningData(options.source);
-  const data::Run run = data::ReadTrecRun(options.run, nullptr, Threads());
+  const data::Run run = data::ReadTrecRun(options.run, nullptr, ThreadsOf(options.globals));
   const search::Mined mined =
       search::MineFromRun(data.set, data.task, options.rules, run, options.run);
   FinishMining(data, options.rules, mined, options.source, options.output);
@@ -110,12 +109,12 @@ void AddRuleFlags(Flags& flags, Given& given) {
                   "Draw the negatives from the range (by --seed), not the best of it");
 }
 
-std::function<void()> Configure(Flags& flags) {
+CommandBody Configure(Flags& flags) {
   const auto given = std::make_shared<Given>();
   MineOptions& options = given->options;
   AddInputFlags(flags, options);
   AddRuleFlags(flags, *given);
-  AddTimeoutFlag(flags);
+  AddTimeoutFlag(flags, options.job);
   flags
       .Add("--memory", given->memory,
            "Memory of the search, besides data set, model and the pages of embeddings: as 500MiB")
@@ -135,7 +134,8 @@ std::function<void()> Configure(Flags& flags) {
       .OneOf({"flag_embedding", "sentence_transformers", "beir"})
       .ShowDefault();
   AddLengthFlags(flags, options.model);
-  return [given] {
+  return [given](const Globals& globals) {
+    given->options.globals = globals;
     const MineOptions checked = Checked(*given);
     if (checked.model.model.empty()) {
       RunMineByRun(checked);

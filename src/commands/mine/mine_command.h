@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "cli/globals.h"
+#include "cli/process/job_options.h"
 #include "commands/mine/mining_data.h"
 #include "commands/model_flags.h"
 #include "search/mining/mining_rules.h"
@@ -12,6 +14,8 @@
 namespace tandem::app {
 
 struct MineOptions {
+  Globals globals;
+  JobOptions job;
   ModelFlags model;  // model.model "": the run ranks
   std::string run;
   MiningSource source;

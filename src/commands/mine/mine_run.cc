@@ -9,7 +9,6 @@
 #include "base/files/cache_folder.h"
 #include "base/process/interrupt.h"
 #include "base/progress.h"
-#include "cli/globals.h"
 #include "cli/process/job.h"
 #include "cli/process/signal_watch.h"
 #include "commands/load_model.h"
@@ -30,10 +29,10 @@ using model::TextKind;
 
 // The embeddings of some of `texts`, from the cache or encoded into it, ready to be searched.
 search::SimilarityRows Embed(model::DualEncoder& model, TextKind kind, const data::Texts& texts,
-                             const std::vector<uint32_t>& chosen, bool cache) {
+                             const std::vector<uint32_t>& chosen, const MineOptions& given) {
   const bool query = kind == TextKind::kQuery;
-  search::CacheOptions options{.encode = BulkOptions()};
-  if (cache) options.folder = CacheFolder();
+  search::CacheOptions options{.encode = BulkOptions(given.globals)};
+  if (given.cache) options.folder = CacheFolder();
   options.encode.label = query ? "encode queries" : "encode documents";
   options.between_blocks = [] {
     if (const int signal = SignalWatch::Received()) throw Interrupted(signal, "interrupted");
@@ -45,25 +44,26 @@ search::SimilarityRows Embed(model::DualEncoder& model, TextKind kind, const dat
 }
 
 // The embeddings of the task's documents, which stay in the files of their parts.
-search::SimilarityRows DocumentsOfParts(model::DualEncoder& model, const std::string& folder,
+search::SimilarityRows DocumentsOfParts(model::DualEncoder& model, const MineOptions& options,
                                         const MiningData& data) {
-  const search::EncodeOptions encode = BulkOptions();
+  const search::EncodeOptions encode = BulkOptions(options.globals);
   const embeddings::EmbeddingParts parts =
-      search::OpenPartsFor(folder, model, TextKind::kDocument, encode);
+      search::OpenPartsFor(options.embeddings, model, TextKind::kDocument, encode);
   return {
       search::RowBlocksOf(parts, data.set.documents, "documents of the data set", encode.threads),
       parts.width(), model.similarity(), data.task.document_of};
 }
 
 search::Mined Mine(const MineOptions& options, const MiningData& data) {
-  tensor::SetUpProcess(GlobalOptions().threads);
+  tensor::SetUpProcess(options.globals.threads);
   // A search by products has no int8: its results would not be those of the embeddings.
-  const tensor::Precision precision = options.search_precision.empty()
-                                          ? tensor::HostPrecision(BulkOptions().precision)
-                                          : tensor::ResolvePrecision(options.search_precision);
+  const tensor::Precision precision =
+      options.search_precision.empty()
+          ? tensor::HostPrecision(BulkOptions(options.globals).precision)
+          : tensor::ResolvePrecision(options.search_precision);
   const auto model = model::DualEncoder::Load(options.model.model,
                                               LoadOptionsOf(options.model, data.query_prompt));
-  model->To(CommandDevice());
+  model->To(CommandDevice(options.globals));
   search::TiledSearchOptions search{.precision = precision, .memory = options.memory, .stop = [] {
                                       if (CurrentGroup() != nullptr) CurrentGroup()->CheckPeers();
                                       return SignalWatch::Received();
@@ -74,11 +74,11 @@ search::Mined Mine(const MineOptions& options, const MiningData& data) {
   search::CheckSameMining(data.set, data.task, options.rules, tensor::PrecisionName(precision),
                           group);
   const search::SimilarityRows documents =
-      options.embeddings.empty() ? Embed(*model, TextKind::kDocument, data.set.documents,
-                                         data.task.document_of, options.cache)
-                                 : DocumentsOfParts(*model, options.embeddings, data);
+      options.embeddings.empty()
+          ? Embed(*model, TextKind::kDocument, data.set.documents, data.task.document_of, options)
+          : DocumentsOfParts(*model, options, data);
   const search::SimilarityRows queries =
-      Embed(*model, TextKind::kQuery, data.set.queries, data.task.query_of, options.cache);
+      Embed(*model, TextKind::kQuery, data.set.queries, data.task.query_of, options);
   const dist::Share share = search::MiningShareOf(data.task, group);
   Progress progress(
       {.label = "search", .unit = "queries", .total = static_cast<size_t>(share.size())});
@@ -115,7 +115,7 @@ search::Mined MineUntilStopped(const MineOptions& options, const MiningData& dat
 }  // namespace
 
 void RunMineByModel(const MineOptions& options) {
-  RunInGroup("mine", [&options](dist::ProcessGroup& group) {
+  RunInGroup("mine", options.job, [&options](dist::ProcessGroup& group) {
     const MiningData data = ReadMiningData(options.source);
     const search::Mined mined = MineUntilStopped(options, data);
     if (group.leads()) FinishMining(data, options.rules, mined, options.source, options.output);

@@ -26,12 +26,12 @@ void RunChecked(const PruneOptions& options) {
   RunPrune(options);
 }
 
-std::function<void()> Configure(Flags& flags) {
+CommandBody Configure(Flags& flags) {
   const auto options = std::make_shared<PruneOptions>();
   flags.Add("data", options->dataset, "BEIR folder, or file of training lines (JSON, also gzipped)")
       .Required();
   flags.Add("--model", options->model.model, "Model folder that scores the pairs").Required();
-  AddTimeoutFlag(flags);
+  AddTimeoutFlag(flags, options->job);
   flags
       .Add("--keep", options->keep,
            "Share of all pairs of a query and a positive that is kept, those that score highest")
@@ -67,7 +67,10 @@ std::function<void()> Configure(Flags& flags) {
       .OneOf({"text", "json"})
       .ShowDefault();
   AddLengthFlags(flags, options->model);
-  return [options] { RunChecked(*options); };
+  return [options](const Globals& globals) {
+    options->globals = globals;
+    RunChecked(*options);
+  };
 }
 
 }  // namespace

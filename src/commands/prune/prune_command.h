@@ -5,12 +5,16 @@
 #include <optional>
 #include <string>
 
+#include "cli/globals.h"
+#include "cli/process/job_options.h"
 #include "commands/line_flags.h"
 #include "commands/model_flags.h"
 
 namespace tandem::app {
 
 struct PruneOptions {
+  Globals globals;
+  JobOptions job;
   std::string dataset;  // BEIR folder or file of training lines
   ModelFlags model;
   double keep = 0;               // share of the pairs, in (0, 1]

@@ -15,7 +15,6 @@
 #include "base/log.h"
 #include "base/process/interrupt.h"
 #include "base/progress.h"
-#include "cli/globals.h"
 #include "cli/output_style.h"
 #include "cli/process/job.h"
 #include "cli/process/signal_watch.h"
@@ -63,13 +62,13 @@ train::PairScores Score(const PruneOptions& options, const data::TrainingSet& se
   if (consistency && !train::HasCandidates(source)) {
     throw UsageError(fmt::format("--score {}", train::kNoCandidates));
   }
-  const auto model = LoadModel(options.model, query_prompt);
+  const auto model = LoadModel(options.globals, options.model, query_prompt);
   train::PairScores scores = train::ScorePairs(
       *model, source,
       {.consistency = consistency,
-       .seed = static_cast<uint64_t>(GlobalOptions().seed.value_or(1)),
+       .seed = SeedOf(options.globals),
        .cache = {.folder = options.no_cache ? std::filesystem::path() : CacheFolder(),
-                 .encode = BulkOptions(),
+                 .encode = BulkOptions(options.globals),
                  .between_blocks = [&] { StopIfAsked(options); }}});
   StopIfAsked(options);
   search::ReportCounts(scores.query_counts, "queries", model->max_tokens(model::TextKind::kQuery));
@@ -147,7 +146,8 @@ void PruneInGroup(const PruneOptions& options, dist::ProcessGroup& group) {
 }  // namespace
 
 void RunPrune(const PruneOptions& options) {
-  RunInGroup("prune", [&options](dist::ProcessGroup& group) { PruneInGroup(options, group); });
+  RunInGroup("prune", options.job,
+             [&options](dist::ProcessGroup& group) { PruneInGroup(options, group); });
 }
 
 }  // namespace tandem::app

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/files/cache_folder.h"
 #include "base/log.h"
-#include "cli/globals.h"
 #include "commands/calibrate/calibration_study.h"
 #include "commands/evaluate/model_thresholds.h"
 #include "commands/load_model.h"
@@ -37,19 +36,14 @@ int64_t WeightsOf(model::DualEncoder& model) {
   return weights;
 }
 
-eval::BootstrapOptions Resampling() {
-  return {.seed = static_cast<uint64_t>(GlobalOptions().seed.value_or(1)),
-          .resamples = 2000,
-          .threads = Threads()};
-}
-
 // One model on one set, as the parts of its record are made of it.
 class Recorder {
  public:
-  Recorder(const ModelFlags& flags, const RecordedSet& set)
-      : flags_(flags),
+  Recorder(const Globals& globals, const ModelFlags& flags, const RecordedSet& set)
+      : globals_(globals),
+        flags_(flags),
         set_(set),
-        model_(LoadModel(flags)),
+        model_(LoadModel(globals, flags)),
         judged_(data::LoadJudgedData(set.folder, set.split)) {
     if (judged_.dataset.documents.size() < 2) {
       throw DataError(set.folder, 0, "",
@@ -64,7 +58,7 @@ class Recorder {
         .model = {.name = name,
                   .folder = FolderName(flags_.model),
                   .parameters = WeightsOf(*model_),
-                  .precision = std::string(tensor::PrecisionName(BulkOptions().precision))},
+                  .precision = std::string(tensor::PrecisionName(BulkOptions(globals_).precision))},
         .dataset = {.name = FolderName(set_.folder),
                     .split = set_.split,
                     .documents = static_cast<int64_t>(judged_.dataset.documents.size()),
@@ -83,27 +77,33 @@ class Recorder {
   }
 
  private:
+  eval::BootstrapOptions Resampling() const {
+    return {.seed = SeedOf(globals_), .resamples = 2000, .threads = ThreadsOf(globals_)};
+  }
+
   void Rank() {
     ranking_ = {.relevance_level = set_.relevance_level};
     retrieved_ = search::Retrieve(*model_, judged_.dataset,
                                   {.top_k = RankedDepth(eval::ParseMeasures(kMeasures)),
                                    .relevance_level = set_.relevance_level,
-                                   .encode = BulkOptions(),
+                                   .encode = BulkOptions(globals_),
                                    .cache = CacheFolder(),
                                    .keep = &rows_});
     search::CountMissingPositives(judged_.qrels, set_.relevance_level, retrieved_.samples);
     evaluation_ = eval::EvaluateRun(retrieved_.run, judged_.qrels, eval::ParseMeasures(kMeasures),
                                     {.ranking = ranking_,
                                      .complete = true,
-                                     .threads = Threads(),
+                                     .threads = ThreadsOf(globals_),
                                      .samples = retrieved_.samples});
   }
 
   // Curves, histograms and calibrations, which need positives and other documents with a score.
   void AddScores(const eval::ScoreLevels& pool, report::EvaluationRecord& record) const {
     if (!eval::FiguresOf(pool).auc) return;
-    const ThresholdReport thresholds =
-        ThresholdsOfModel(retrieved_.samples, rows_, eval::ParseWishes(kWishes));
+    const ThresholdReport thresholds = ThresholdsOfModel(retrieved_.samples, rows_,
+                                                         {.wishes = eval::ParseWishes(kWishes),
+                                                          .seed = SeedOf(globals_),
+                                                          .threads = ThreadsOf(globals_)});
     record.roc = RocFactsOf(pool, thresholds.thresholds);
     record.scores = ScoreHistogramsOf(retrieved_.samples);
     try {
@@ -119,16 +119,18 @@ class Recorder {
 
   report::ViewFacts Views() {
     const eval::BootstrapOptions seeded = Resampling();
-    const eval::ViewOptions options{.seed = seeded.seed, .threads = Threads(), .tsne = false};
+    const eval::ViewOptions options{
+        .seed = seeded.seed, .threads = ThreadsOf(globals_), .tsne = false};
     const search::ViewEmbeddings embeddings =
         search::EncodeForViews(*model_, judged_.dataset, retrieved_.run,
                                {.relevance_level = set_.relevance_level,
                                 .most_queries = options.most_pairs,
                                 .seed = seeded.seed,
-                                .encode = BulkOptions()});
+                                .encode = BulkOptions(globals_)});
     return ViewFactsOf(eval::MakeEmbeddingViews(embeddings.rows(), options));
   }
 
+  const Globals& globals_;
   ModelFlags flags_;
   RecordedSet set_;
   std::unique_ptr<model::DualEncoder> model_;
@@ -141,9 +143,9 @@ class Recorder {
 
 }  // namespace
 
-report::EvaluationRecord RecordModel(const ModelFlags& flags, const std::string& name,
-                                     const RecordedSet& set) {
-  return Recorder(flags, set).Record(name);
+report::EvaluationRecord RecordModel(const Globals& globals, const ModelFlags& flags,
+                                     const std::string& name, const RecordedSet& set) {
+  return Recorder(globals, flags, set).Record(name);
 }
 
 }  // namespace tandem::app

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "cli/globals.h"
 #include "commands/model_flags.h"
 #include "report/records/evaluation_record.h"
 
@@ -20,7 +21,7 @@ struct RecordedSet {
 // (each measured without the queries that it is fitted to), views of the embedding space, the best
 // and the worst queries. `name` is what the report calls the model. Embeddings are kept in the
 // cache. Seeded by the global --seed. Throws as LoadModel and LoadJudgedData do.
-report::EvaluationRecord RecordModel(const ModelFlags& flags, const std::string& name,
-                                     const RecordedSet& set);
+report::EvaluationRecord RecordModel(const Globals& globals, const ModelFlags& flags,
+                                     const std::string& name, const RecordedSet& set);
 
 }  // namespace tandem::app

@@ -48,7 +48,7 @@ void RunReport(const ReportOptions& options) {
     // What is wrong is said before corpora are encoded, which may take hours.
     report::CheckReportInput(plan.inputs);
     report::CheckReportFolder(output);
-    measured = MeasureForReport(plan.models, options.relevance_level);
+    measured = MeasureForReport(plan.models, options.relevance_level, options.globals);
   }
   for (const report::RunNote& note : plan.notes) {
     Note(fmt::format("{}: {}", note.run, note.sentence));
@@ -61,7 +61,7 @@ void RunReport(const ReportOptions& options) {
   std::cout << (output / "index.html").native() << "\n";
 }
 
-std::function<void()> Configure(Flags& flags) {
+CommandBody Configure(Flags& flags) {
   auto options = std::make_shared<ReportOptions>();
   flags
       .Add("run", options->inputs,
@@ -86,13 +86,16 @@ std::function<void()> Configure(Flags& flags) {
           "Folder for index.html and the figures as TSV and SVG; an older report there is replaced")
       .Folder("a report is several files")
       .ShowDefault("RUN/report/page, for one run");
-  return [options] { RunReport(*options); };
+  return [options](const Globals& globals) {
+    options->globals = globals;
+    RunReport(*options);
+  };
 }
 
 }  // namespace
 
 [[gnu::weak]] std::vector<report::LabelledEvaluation> MeasureForReport(
-    const std::vector<ReportedModel>&, double) {
+    const std::vector<ReportedModel>&, double, const Globals&) {
   ReplaceByTorchHalf();
 }
 

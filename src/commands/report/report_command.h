@@ -4,11 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "cli/globals.h"
 #include "report/page/page.h"
 
 namespace tandem::app {
 
 struct ReportOptions {
+  Globals globals;
   std::vector<std::string> inputs;  // run folders, model folders, files of evaluations
   std::string output;               // "": in the only run
   std::string base;                 // model folder of runs before training; "": as recipes say
@@ -23,6 +25,7 @@ struct ReportedModel;  // commands/report/report_plan.h
 // returns those of models that were named themselves, in the same order. In report_run.cc; needs
 // tensors.
 std::vector<report::LabelledEvaluation> MeasureForReport(const std::vector<ReportedModel>& models,
-                                                         double relevance_level);
+                                                         double relevance_level,
+                                                         const Globals& globals);
 
 }  // namespace tandem::app

@@ -51,12 +51,14 @@ bool SameMeasuring(const ReportedModel& a, const ReportedModel& b) {
 // The records of what was measured, for models that come again.
 class MeasuredModels {
  public:
+  explicit MeasuredModels(const Globals& globals) : globals_(globals) {}
+
   const report::EvaluationRecord& Record(const ReportedModel& model, double relevance_level) {
     const auto known = std::find_if(records_.begin(), records_.end(), [&](const auto& record) {
       return SameMeasuring(*record.first, model);
     });
     if (known != records_.end()) return known->second;
-    records_.emplace_back(&model, RecordModel(model.flags, model.name,
+    records_.emplace_back(&model, RecordModel(globals_, model.flags, model.name,
                                               {.folder = model.data.folder,
                                                .split = model.data.split,
                                                .relevance_level = relevance_level}));
@@ -64,16 +66,18 @@ class MeasuredModels {
   }
 
  private:
+  const Globals& globals_;
   std::vector<std::pair<const ReportedModel*, report::EvaluationRecord>> records_;
 };
 
 }  // namespace
 
 std::vector<report::LabelledEvaluation> MeasureForReport(const std::vector<ReportedModel>& models,
-                                                         double relevance_level) {
+                                                         double relevance_level,
+                                                         const Globals& globals) {
   std::vector<report::LabelledEvaluation> measured;
   RunRecords records;
-  MeasuredModels models_measured;
+  MeasuredModels models_measured(globals);
   size_t done = 0;
   for (const ReportedModel& model : models) {
     Note(fmt::format("measure {} on {}, split {} ({} of {})", model.flags.model, model.data.folder,

@@ -37,7 +37,7 @@ void AddDataFlags(Flags& flags, ScoreOptions& options) {
   AddLineFlags(flags, options.lines);
 }
 
-std::function<void()> Configure(Flags& flags) {
+CommandBody Configure(Flags& flags) {
   const auto options = std::make_shared<ScoreOptions>();
   flags
       .Add("--model", options->model.model,
@@ -56,7 +56,10 @@ std::function<void()> Configure(Flags& flags) {
             "encoder takes (default: the model's)");
   flags.Add("--label", options->label,
             "Of a cross-encoder with several labels: the one that is the score, by name or number");
-  return [options] { RunScore(*options); };
+  return [options](const Globals& globals) {
+    options->globals = globals;
+    RunScore(*options);
+  };
 }
 
 }  // namespace

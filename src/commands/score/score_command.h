@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/globals.h"
 #include "commands/line_flags.h"
 #include "commands/model_flags.h"
 #include "data/judgements/judged_pairs.h"
@@ -12,6 +13,7 @@
 namespace tandem::app {
 
 struct ScoreOptions {
+  Globals globals;
   ModelFlags model;                       // a bi-encoder or a cross-encoder
   std::optional<size_t> max_pair_tokens;  // of a cross-encoder; none: the folder's
   std::string label;                      // of a cross-encoder, by name or number; "": the only one

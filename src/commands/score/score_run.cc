@@ -13,7 +13,6 @@
 #include "base/log.h"
 #include "base/process/interrupt.h"
 #include "base/progress.h"
-#include "cli/globals.h"
 #include "cli/output_style.h"
 #include "cli/process/signal_watch.h"
 #include "commands/load_model.h"
@@ -88,14 +87,14 @@ void StopIfAsked(const ScoreOptions& options, bool cached) {
 
 Scored ScoreByBiEncoder(const ScoreOptions& options, const data::Dataset& dataset,
                         const data::JudgedPairs& pairs) {
-  const auto model = LoadModel(options.model, dataset.query_prompt);
+  const auto model = LoadModel(options.globals, options.model, dataset.query_prompt);
   const bool grades = options.role() == data::ScoreRole::kGrades;
   search::GradeRule rule{.similarity = model->similarity(), .text = model->similarity()};
   if (grades) rule = search::GradeRuleOf(*model);
   search::BiEncoderScores found = search::ScoreByEmbeddings(
       *model, dataset, pairs, rule.similarity,
       {.folder = options.no_cache ? std::filesystem::path() : CacheFolder(),
-       .encode = BulkOptions(),
+       .encode = BulkOptions(options.globals),
        .between_blocks = [&] { StopIfAsked(options, !options.no_cache); }});
   StopIfAsked(options, !options.no_cache);
   search::ReportCounts(found.query_counts, "queries", model->max_tokens(model::TextKind::kQuery));
@@ -106,14 +105,14 @@ Scored ScoreByBiEncoder(const ScoreOptions& options, const data::Dataset& datase
 
 Scored ScoreByCrossEncoder(const ScoreOptions& options, const data::Dataset& dataset,
                            const data::JudgedPairs& pairs) {
-  tensor::SetUpProcess(GlobalOptions().threads);
+  tensor::SetUpProcess(options.globals.threads);
   model::CrossEncoder model(options.model.model, options.max_pair_tokens);
-  model.To(CommandDevice());
+  model.To(CommandDevice(options.globals));
   const size_t label = search::FindLabel(model, options.label);
   const search::LabelScore rule = options.role() == data::ScoreRole::kGrades
                                       ? search::GradeOf(model, label)
                                       : search::LogitOf(model, label);
-  const search::EncodeOptions bulk = BulkOptions();
+  const search::EncodeOptions bulk = BulkOptions(options.globals);
   Note(fmt::format("scoring {} pairs with a cross-encoder ({})", pairs.document_of.size(),
                    model.folder().head.class_name));
   const search::CrossEncoderLogits found =

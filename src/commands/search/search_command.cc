@@ -121,7 +121,7 @@ void RunInIndex(SearchOptions options) {
   RunIndexSearch(options);
 }
 
-std::function<void()> Configure(Flags& flags) {
+CommandBody Configure(Flags& flags) {
   const auto options = std::make_shared<SearchOptions>();
   const auto texts = std::make_shared<std::vector<std::string>>();
   flags.Add("index", options->index, "Index to search (tandem index build), a folder");
@@ -169,7 +169,8 @@ std::function<void()> Configure(Flags& flags) {
       .OneOf({"text", "json", "tsv", "trec"});
   AddPromptFlag(flags, options->model, "queries");
   AddLengthFlags(flags, options->model);
-  return [options, texts] {
+  return [options, texts](const Globals& globals) {
+    options->globals = globals;
     options->queries.insert(options->queries.begin(), texts->begin(), texts->end());
     options->index.empty() ? RunInDataset(*options) : RunInIndex(*options);
   };

@@ -8,11 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "cli/globals.h"
 #include "commands/model_flags.h"
 
 namespace tandem::app {
 
 struct SearchOptions {
+  Globals globals;
   std::string index;  // folder; "": `dataset` is searched, with `model`
   ModelFlags model;   // its folder "": where the index says that it is
   std::string dataset;

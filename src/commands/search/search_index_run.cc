@@ -17,7 +17,6 @@
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/log.h"
-#include "cli/globals.h"
 #include "cli/output_style.h"
 #include "commands/evaluate/evaluation_output.h"
 #include "commands/identical_ids.h"
@@ -56,28 +55,30 @@ struct LoadedModel {
   std::unique_ptr<model::DualEncoder> model;
 };
 
-LoadedModel LoadModelOf(const index::IndexInfo& info, const ModelFlags& flags) {
-  tensor::SetUpProcess(GlobalOptions().threads);
+LoadedModel LoadModelOf(const index::IndexInfo& info, const Globals& globals,
+                        const ModelFlags& flags) {
+  tensor::SetUpProcess(globals.threads);
   model::LoadOptions options = index::LoadOptionsOf(info.model);
   options.max_query_tokens = flags.max_query_tokens;
   options.chosen_query_prompt = flags.prompt;
   LoadedModel loaded{.folder = flags.model.empty() ? info.model.path : flags.model};
   loaded.model = index::LoadIndexModel(info, options, flags.model);
-  loaded.model->To(CommandDevice());
+  loaded.model->To(CommandDevice(globals));
   return loaded;
 }
 
 // Encodes texts of one kind and counts what is lost.
 class Embedder {
  public:
-  Embedder(model::DualEncoder& model, TextKind kind) : model_(model), kind_(kind) {}
+  Embedder(model::DualEncoder& model, TextKind kind, const Globals& globals)
+      : model_(model), kind_(kind), globals_(globals) {}
 
   // Float32 [texts, E] row after row.
   std::vector<float> Embed(std::span<const std::string_view> texts) {
     const auto width = static_cast<size_t>(model_.embedding_width());
     std::vector<float> rows(texts.size() * width);
     const search::EncodeCounts counts = search::EncodeTexts(
-        model_, kind_, texts.size(), [&](size_t i) { return texts[i]; }, BulkOptions(),
+        model_, kind_, texts.size(), [&](size_t i) { return texts[i]; }, BulkOptions(globals_),
         [&](size_t first, const at::Tensor& block) {
           const at::Tensor contiguous = block.contiguous();
           std::memcpy(rows.data() + first * width, contiguous.data_ptr<float>(),
@@ -94,6 +95,7 @@ class Embedder {
  private:
   model::DualEncoder& model_;
   TextKind kind_;
+  const Globals& globals_;
   search::EncodeCounts counts_;
 };
 
@@ -139,7 +141,7 @@ index::AnswerOptions AnswerOptionsOf(const SearchOptions& options, const index::
                                .min_probability = options.min_probability,
                                .highlight = options.highlight,
                                .effort = options.effort,
-                               .threads = Threads()};
+                               .threads = ThreadsOf(options.globals)};
   for (const std::string& filter : options.filters) {
     answers.filter.push_back(index::ParseCondition(filter, info.fields));
   }
@@ -175,18 +177,26 @@ struct QueryIds {
   bool ignore = false;
 };
 
+// Encodes texts of both kinds.
+struct Embedders {
+  Embedders(model::DualEncoder& model, const Globals& globals)
+      : queries(model, TextKind::kQuery, globals), passages(model, TextKind::kDocument, globals) {}
+
+  Embedder queries, passages;
+};
+
 // Answers the queries of `source`, block by block.
 class Search {
  public:
-  Search(const index::DocumentIndex& index, model::DualEncoder& model,
+  Search(const index::DocumentIndex& index, Embedders& embedders,
          const index::AnswerOptions& options,
          const std::optional<weights::Calibration>& calibration, const QueryIds& ids)
       : index_(index),
         options_(options),
         ids_(ids),
         calibration_(calibration ? &*calibration : nullptr),
-        queries_(model, TextKind::kQuery),
-        passages_(model, TextKind::kDocument) {}
+        queries_(embedders.queries),
+        passages_(embedders.passages) {}
 
   void Run(QuerySource& source, HitsOutput& hits, Output& output) {
     for (auto block = source.Next(kBlock); !block.empty(); block = source.Next(kBlock)) {
@@ -234,7 +244,8 @@ class Search {
   const index::AnswerOptions& options_;
   QueryIds ids_;
   const weights::Calibration* calibration_;
-  Embedder queries_, passages_;
+  Embedder& queries_;
+  Embedder& passages_;
   size_t count_ = 0;
   size_t unanswered_ = 0;
   size_t identical_ids_ = 0;  // queries with an answer that has their id
@@ -250,14 +261,15 @@ void RunIndexSearch(const SearchOptions& options) {
     throw UsageError(
         fmt::format("{}: was built without texts, which --highlight needs", options.index));
   }
-  const LoadedModel loaded = LoadModelOf(index->info(), options.model);
+  const LoadedModel loaded = LoadModelOf(index->info(), options.globals, options.model);
   ModelFlags flags = options.model;
   flags.model = loaded.folder;
   const std::optional<weights::Calibration> calibration = CalibrationOf(*loaded.model, flags);
   CheckProbabilities(calibration, options.min_probability, loaded.folder);
   const std::unique_ptr<QuerySource> source = SourceOf(options);
   HitsOutput hits(StyleOf(options), [&](std::string_view text) { output.Write(text); });
-  Search search(*index, *loaded.model, answers, calibration,
+  Embedders embedders(*loaded.model, options.globals);
+  Search search(*index, embedders, answers, calibration,
                 {.given = !options.queries_file.empty(), .ignore = options.ignore_identical_ids});
   search.Run(*source, hits, output);
   hits.Finish();

@@ -54,7 +54,7 @@ index::HitFilter FilterOf(const SearchOptions& options,
 }
 
 void SearchFreeText(const SearchOptions& options, const search::RetrieveOptions& retrieve) {
-  const auto model = LoadModel(options.model);
+  const auto model = LoadModel(options.globals, options.model);
   const auto calibration = CalibrationOf(*model, options.model);
   const index::HitFilter filter = FilterOf(options, calibration);
   const data::Texts documents = data::LoadBeirCorpus(options.dataset);
@@ -135,7 +135,7 @@ void WriteRun(const std::string& output, const data::Run& run) {
 void SearchQueries(const SearchOptions& options, const search::RetrieveOptions& retrieve) {
   std::optional<AtomicFile> writable;  // fails before the work where the path cannot be written
   if (options.output != "-") writable.emplace(options.output);
-  const auto model = LoadModel(options.model);
+  const auto model = LoadModel(options.globals, options.model);
   const auto calibration = CalibrationOf(*model, options.model);
   const index::HitFilter filter = FilterOf(options, calibration);
   const data::Dataset dataset = ReadQueries(options);
@@ -153,7 +153,7 @@ void SearchQueries(const SearchOptions& options, const search::RetrieveOptions& 
 
 void RunSearch(const SearchOptions& options) {
   const search::RetrieveOptions retrieve{.top_k = options.top_k,
-                                         .encode = BulkOptions(),
+                                         .encode = BulkOptions(options.globals),
                                          .ignore_identical_ids = options.ignore_identical_ids,
                                          .embeddings = options.embeddings};
   if (options.queries.empty()) {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "cli/globals.h"
 #include "commands/load_model.h"
 #include "commands/model_calibration.h"
 #include "index/building/index_model.h"
@@ -46,10 +45,11 @@ struct Served {
 
 class ModelBackend final : public serve::Backend {
  public:
-  ModelBackend(Served served, const std::string& name)
-      : model_(std::move(served.model)),
+  ModelBackend(Served served, const std::string& name, const Globals& globals)
+      : globals_(globals),
+        model_(std::move(served.model)),
         index_(std::move(served.index)),
-        precision_(BulkOptions().precision),
+        precision_(BulkOptions(globals_).precision),
         calibration_(CalibrationOf(*model_, served.flags)) {
     for (const auto kind : {model::TextKind::kQuery, model::TextKind::kDocument}) {
       model_->Prepare(kind, precision_, tensor::Passes::kForward);
@@ -57,7 +57,7 @@ class ModelBackend final : public serve::Backend {
           model::PromptLengths(model_->tokenizer(kind), model_->max_tokens(kind))
               .Of(model_->prompt(kind)));
     }
-    const std::string& precision = GlobalOptions().precision;
+    const std::string& precision = globals_.precision;
     info_ = {.model = name.empty() ? FolderName(served.flags.model) : name,
              .width = static_cast<size_t>(model_->embedding_width()),
              .similarity = model_->similarity(),
@@ -85,7 +85,7 @@ class ModelBackend final : public serve::Backend {
 
   void Encode(std::span<const serve::EncodeItem> batch) override {
     // A new thread begins with OpenMP's own number of threads.
-    static thread_local const bool set_up = (tensor::SetUpProcess(GlobalOptions().threads), true);
+    static thread_local const bool set_up = (tensor::SetUpProcess(globals_.threads), true);
     static_cast<void>(set_up);
     const at::NoGradGuard no_gradient;
     if (model_->shared()) return EncodeItems(batch, std::nullopt);
@@ -113,7 +113,7 @@ class ModelBackend final : public serve::Backend {
                                       .min_probability = options.min_probability,
                                       .filter = FilterOf(options),
                                       .highlight = options.highlight,
-                                      .threads = Threads()};
+                                      .threads = ThreadsOf(globals_)};
     const std::vector<std::vector<index::Answer>> answers = index::FindAnswers(
         *index_, queries, count, answer, calibration_ ? &*calibration_ : nullptr, embed);
     std::vector<std::vector<serve::Found>> results(answers.size());
@@ -179,6 +179,7 @@ class ModelBackend final : public serve::Backend {
     }
   }
 
+  const Globals globals_;
   std::unique_ptr<model::DualEncoder> model_;
   std::shared_ptr<const index::DocumentIndex> index_;
   tensor::Precision precision_;
@@ -198,14 +199,14 @@ Served OpenIndex(const ServeCommandOptions& options) {
         "the documents of an index are encoded already; --max-document-tokens and --dimensions are "
         "for a model");
   }
-  tensor::SetUpProcess(GlobalOptions().threads);
+  tensor::SetUpProcess(options.globals.threads);
   auto opened = index::DocumentIndex::Open(options.source);
   const index::IndexInfo& info = opened->info();
   model::LoadOptions load = index::LoadOptionsOf(info.model);
   load.max_query_tokens = flags.max_query_tokens;
   load.chosen_query_prompt = flags.prompt;
   auto model = index::LoadIndexModel(info, load, flags.model);
-  model->To(CommandDevice());
+  model->To(CommandDevice(options.globals));
   if (flags.model.empty()) {
     // A model that was copied into the index goes by the index's name.
     const bool copied = std::filesystem::path(info.model.path).is_relative();
@@ -221,7 +222,7 @@ Served OpenModel(const ServeCommandOptions& options) {
   }
   ModelFlags flags = options.model;
   flags.model = options.source;
-  auto model = LoadModel(flags);
+  auto model = LoadModel(options.globals, flags);
   return {std::move(model), std::move(flags), nullptr};
 }
 
@@ -229,7 +230,8 @@ Served OpenModel(const ServeCommandOptions& options) {
 
 std::shared_ptr<serve::Backend> OpenServeBackend(const ServeCommandOptions& options) {
   return std::make_shared<ModelBackend>(
-      index::IsIndex(options.source) ? OpenIndex(options) : OpenModel(options), options.name);
+      index::IsIndex(options.source) ? OpenIndex(options) : OpenModel(options), options.name,
+      options.globals);
 }
 
 }  // namespace tandem::app

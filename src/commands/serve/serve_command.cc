@@ -73,7 +73,7 @@ void AddLimits(Flags& flags, ServeCommandOptions& options) {
       .ShowDefault();
 }
 
-std::function<void()> Configure(Flags& flags) {
+CommandBody Configure(Flags& flags) {
   const auto options = std::make_shared<ServeCommandOptions>();
   flags.Add("source", options->source, "Model folder, or index (tandem index build)")
       .Takes("MODEL|INDEX")
@@ -103,7 +103,10 @@ std::function<void()> Configure(Flags& flags) {
   flags.SetFooter(
       "SIGTERM answers what is under way and ends (exit 0); SIGHUP opens the model or index again\n"
       "and swaps it in. TLS is a proxy's work.");
-  return [options] { RunChecked(*options); };
+  return [options](const Globals& globals) {
+    options->globals = globals;
+    RunChecked(*options);
+  };
 }
 
 }  // namespace

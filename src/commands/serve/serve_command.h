@@ -6,11 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "cli/globals.h"
 #include "commands/model_flags.h"
 
 namespace tandem::app {
 
 struct ServeCommandOptions {
+  Globals globals;
   std::string source;  // a model folder, or an index
   ModelFlags model;    // of an index: --model, where the one that it names has moved; else empty
   std::string name;    // that clients give; "": the folder's name

@@ -7,7 +7,6 @@
 #include <csignal>
 
 #include "base/log.h"
-#include "cli/globals.h"
 #include "commands/serve/serve_backend.h"
 #include "commands/serve/serve_command.h"
 #include "serve/http/bearer_tokens.h"
@@ -36,7 +35,7 @@ serve::ServiceOptions ServiceOptionsOf(const ServeCommandOptions& options) {
   service.queue_tokens = options.queue_tokens;
   service.origins = options.origins;
   // Tokenising and writing are a small part of the work, and searching uses all threads by itself.
-  service.workers = static_cast<size_t>(std::clamp(Threads() / 2, 2, 8));
+  service.workers = static_cast<size_t>(std::clamp(ThreadsOf(options.globals) / 2, 2, 8));
   if (!options.token_file.empty()) service.tokens = serve::ReadTokens(options.token_file);
   return service;
 }

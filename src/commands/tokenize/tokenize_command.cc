@@ -20,7 +20,7 @@
 #include "cli/flags.h"
 #include "cli/globals.h"
 #include "cli/line_blocks.h"
-#include "text/tokenizer.h"
+#include "text/load/known_files.h"
 #include "weights/folders/tower_folders.h"
 #include "weights/settings/tokenizer_settings.h"
 
@@ -31,6 +31,7 @@ constexpr size_t kBlockBytes = size_t{8} << 20;  // some milliseconds of work fo
 constexpr size_t kLinesPerTask = 64;
 
 struct TokenizeOptions {
+  Globals globals;
   std::string model;
   std::string kind;                  // "query", "document"; empty: texts alone, without a prompt
   std::optional<size_t> max_length;  // none: the model's
@@ -56,14 +57,15 @@ Rules RulesOfKind(const std::filesystem::path& folder, bool query) {
 // The rules for texts of no kind: no prompt, and the length limit of documents. The folder may lack
 // everything but a tokenizer.
 Rules RulesOfTexts(const std::filesystem::path& folder) {
-  const weights::TandemFile file = weights::ReadTandemFile(folder);
+  const weights::ModelFiles files(folder);
+  const weights::TandemFile file = weights::ReadTandemFile(files);
   if (file.towers != weights::Towers::kShared) {
     throw UsageError(
         fmt::format("{}: is a model of two encoders; give --kind query or --kind "
                     "document",
                     folder.native()));
   }
-  Rules rules{.settings = weights::ReadTokenizerSettings(folder)};
+  Rules rules{.settings = weights::ReadTokenizerSettings(files)};
   rules.max_length = file.max_document_tokens.value_or(rules.settings.max_tokens.tokens);
   return rules;
 }
@@ -109,9 +111,9 @@ text::EncodedTexts EncodeBehindPrompt(const text::Tokenizer& tokenizer, const Ru
 }
 
 size_t TokenizeLines(const text::Tokenizer& tokenizer, const Rules& rules,
-                     std::span<const std::string_view> lines) {
+                     std::span<const std::string_view> lines, int threads) {
   std::vector<Chunk> chunks((lines.size() + kLinesPerTask - 1) / kLinesPerTask);
-  ParallelFor(lines.size(), kLinesPerTask, Threads(), [&](size_t begin, size_t end) {
+  ParallelFor(lines.size(), kLinesPerTask, threads, [&](size_t begin, size_t end) {
     const text::EncodedTexts encoded =
         EncodeBehindPrompt(tokenizer, rules, lines.subspan(begin, end - begin));
     chunks[begin / kLinesPerTask] = {FormatIds(encoded), encoded.truncated};
@@ -130,7 +132,8 @@ size_t TokenizeLines(const text::Tokenizer& tokenizer, const Rules& rules,
 void RunTokenize(const TokenizeOptions& options) {
   const Rules rules = ReadRules(options);
   const std::unique_ptr<const text::Tokenizer> tokenizer =
-      text::LoadTokenizer(rules.settings.folder, {.lower_case = rules.settings.lower_case});
+      text::LoadTokenizer(rules.settings.folder, {.lower_case = rules.settings.lower_case},
+                          rules.settings.KnownFiles());
   const size_t max_length = rules.max_length;
   if (max_length != 0 && max_length < tokenizer->special_tokens()) {
     throw UsageError(
@@ -143,7 +146,7 @@ void RunTokenize(const TokenizeOptions& options) {
   size_t total = 0;
   size_t truncated = 0;
   while (blocks.Next(&lines)) {
-    truncated += TokenizeLines(*tokenizer, rules, lines);
+    truncated += TokenizeLines(*tokenizer, rules, lines, ThreadsOf(options.globals));
     total += lines.size();
   }
   if (truncated > 0) {
@@ -151,7 +154,7 @@ void RunTokenize(const TokenizeOptions& options) {
   }
 }
 
-std::function<void()> Configure(Flags& flags) {
+CommandBody Configure(Flags& flags) {
   auto options = std::make_shared<TokenizeOptions>();
   flags.Add("--model", options->model, "Model folder with tokenizer.json or vocab.txt").Required();
   flags
@@ -167,7 +170,10 @@ std::function<void()> Configure(Flags& flags) {
   flags.SetFooter(
       "Reads texts from standard input, one per line (a line ends at \\n only), and prints the\n"
       "token ids of each, separated by spaces.");
-  return [options] { RunTokenize(*options); };
+  return [options](const Globals& globals) {
+    options->globals = globals;
+    RunTokenize(*options);
+  };
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ void CheckFormat(TrainOptions& options) {
   }
 }
 
-std::function<void()> Configure(Flags& flags) {
+CommandBody Configure(Flags& flags) {
   const auto options = std::make_shared<TrainOptions>();
   flags.Add("recipe", options->recipe, "The recipe, a TOML file").Required();
   flags.Add("--set", options->sets, "Set a key of the recipe: KEY=VALUE (repeatable)")
@@ -74,9 +74,10 @@ std::function<void()> Configure(Flags& flags) {
                            .AddSwitch("--ignore-limits", options->ignore_limits,
                                       "Begin also where memory or disk are sure to be too little")
                            .Excludes(check_cache);
-  AddTimeoutFlag(flags);
+  AddTimeoutFlag(flags, options->job);
   AddProfileFlags(flags, *options, {output, resume, check, check_cache, ignore_limits});
-  return [options] {
+  return [options](const Globals& globals) {
+    options->globals = globals;
     CheckFormat(*options);
     RunTrain(*options);
   };

@@ -5,9 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "cli/globals.h"
+#include "cli/process/job_options.h"
+
 namespace tandem::app {
 
 struct TrainOptions {
+  Globals globals;
+  JobOptions job;
   std::string recipe;
   std::vector<std::string> sets;
   std::string output;

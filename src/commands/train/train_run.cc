@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/process/launch.h"
-#include "cli/globals.h"
 #include "cli/output_style.h"
 #include "cli/process/job.h"
 #include "cli/process/signal_watch.h"
@@ -34,8 +33,7 @@ void CheckCache(config::LoadedRecipe loaded) {
 }
 
 // Applies the flags that every command has to the recipe; returns those that were given.
-std::vector<std::string> ApplyGlobals(config::Recipe& recipe) {
-  const Globals& globals = GlobalOptions();
+std::vector<std::string> ApplyGlobals(const Globals& globals, config::Recipe& recipe) {
   std::vector<std::string> given;
   if (globals.threads > 0) {
     recipe.threads = globals.threads;
@@ -63,7 +61,7 @@ void RunInJob(const TrainOptions& options, dist::ProcessGroup& group, std::strin
   std::vector<std::string> flags;
   group.Agree([&] {
     loaded = config::LoadRecipe(options.recipe, options.sets, AllCatalogues());
-    flags = ApplyGlobals(loaded.recipe);
+    flags = ApplyGlobals(options.globals, loaded.recipe);
     tensor::SetUpProcess(static_cast<int>(loaded.recipe.threads));
   });
   const bool checks = options.check || options.check_gradient_cache;
@@ -97,7 +95,7 @@ void RunTrain(const TrainOptions& options) {
                      : options.check_gradient_cache ? "train --check-gradient-cache"
                      : options.profile_steps > 0    ? "train --profile-steps"
                                                     : "train";
-  RunInGroup(mode, [&options](dist::ProcessGroup& group) {
+  RunInGroup(mode, options.job, [&options](dist::ProcessGroup& group) {
     std::string report;
     RunInJob(options, group, &report);
     if (group.leads()) std::fputs(report.c_str(), stdout);

@@ -8,8 +8,8 @@
 namespace tandem::app {
 namespace {
 
-std::function<void()> Configure(Flags&) {
-  return [] { std::puts(VersionText().c_str()); };
+CommandBody Configure(Flags&) {
+  return [](const Globals&) { std::puts(VersionText().c_str()); };
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ namespace tandem::embeddings {
 namespace {
 
 constexpr size_t kPage = 4096;
-constexpr std::string_view kFirstLine = "tandem embeddings 1\n";
+constexpr std::string_view kFirstLine = "tandem embeddings 2\n";
 
 std::string HeaderOf(const CacheLayout& layout) {
   std::string text =

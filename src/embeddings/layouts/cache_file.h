@@ -3,7 +3,7 @@
 //
 // Little-endian; R rows of E columns, in blocks of B rows, the last one shorter:
 //
-//   [0, 4096)          lines of text, filled up with line ends: "tandem embeddings 1", the
+//   [0, 4096)          lines of text, filled up with line ends: "tandem embeddings 2", the
 //                      provenance, "rows R", "columns E", "block B"
 //   [4096, S)          a numbered table of hashes (embeddings/blocks.h). S is the next
 //                      multiple of 4096

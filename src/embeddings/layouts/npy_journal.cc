@@ -16,7 +16,7 @@
 namespace tandem::embeddings {
 namespace {
 
-constexpr std::string_view kFirstLine = "tandem encode 1";
+constexpr std::string_view kFirstLine = "tandem encode 2";
 constexpr std::string_view kBlocks = "blocks";
 constexpr std::string_view kBlock = "block ";
 constexpr std::string_view kEnd = "end ";

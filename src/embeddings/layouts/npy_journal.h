@@ -1,13 +1,13 @@
 // The journal of a .npy file and its ids: what `tandem encode` has written so far, as lines of
 // text.
 //
-//   tandem encode 1
+//   tandem encode 2
 //   NAME VALUE               the provenance (embeddings/provenance.h)
 //   blocks
 //   block ...                for each block that has reached the disk: the numbers of JournalBlock
 //   end ROWS                 once all of them have
 //
-// A last line that is cut short does not count.
+// A last line that is cut short does not count. Version 1 had other hashes.
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
-#include "base/hashes/text_hash.h"
+#include "base/hashes/block_hash.h"
 #include "base/log.h"
 #include "embeddings/layouts/npy_left.h"
 
@@ -86,7 +86,7 @@ void NpyOutput::Write(const EncodedBlock& block) {
   BeginJournal();
   journal_->Append({.texts_hash = block.texts_hash,
                     .rows_hash = rows_hash,
-                    .ids_hash = TextHash(block.ids),
+                    .ids_hash = BlockHash(block.ids),
                     .ids_bytes = block.ids.size(),
                     .counts = block.counts});
   rows_ += block.counts.texts;

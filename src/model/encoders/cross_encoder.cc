@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "model/encoders/head.h"
 #include "model/encoders/transformer.h"
+#include "text/load/known_files.h"
 
 namespace tandem::model {
 namespace {
@@ -51,10 +52,10 @@ size_t LimitOf(const weights::CrossEncoderFolder& folder, const std::optional<si
 
 CrossEncoder::CrossEncoder(const std::filesystem::path& folder, std::optional<size_t> max_tokens)
     : folder_(weights::ReadCrossEncoderFolder(folder)),
-      tokenizer_(
-          text::LoadTokenizer(folder_.tokenizer.folder,
-                              {.lower_case = folder_.tokenizer.lower_case,
-                               .rows = static_cast<size_t>(folder_.encoder.vocabulary_size)})),
+      tokenizer_(text::LoadTokenizer(folder_.tokenizer.folder,
+                                     {.lower_case = folder_.tokenizer.lower_case,
+                                      .rows = static_cast<size_t>(folder_.encoder.vocabulary_size)},
+                                     folder_.tokenizer.KnownFiles())),
       encoder_(MakeTransformer(folder_.encoder, 0.0, SourceOf(folder_.encoder.tensors))),
       head_(folder_.head, SourceOf(folder_.head.tensors)),
       max_tokens_(LimitOf(folder_, max_tokens)) {

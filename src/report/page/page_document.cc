@@ -3,9 +3,9 @@
 
 #include <charconv>
 
+#include "base/base64.h"
 #include "report/page/page_assets.h"
 #include "report/page/page_parts.h"
-#include "text/base64.h"
 
 namespace tandem::report {
 namespace {
@@ -18,7 +18,7 @@ std::string SourceOf(const PageAsset& asset) {
     std::from_chars(asset.sha256.data() + i, asset.sha256.data() + i + 2, byte, 16);
     bytes += static_cast<char>(byte);
   }
-  return fmt::format("'sha256-{}'", text::EncodeBase64(bytes));
+  return fmt::format("'sha256-{}'", EncodeBase64(bytes));
 }
 
 void AddHead(const ReportInput& input, Html& html) {

@@ -13,7 +13,7 @@ namespace tandem::serve {
 
 struct EmbeddingMembers {
   std::string_view texts;  // the member that has the texts
-  // As OpenAI's clients send it: members that OpenAI may add are passed over, and token ids get an
+  // OpenAI's clients send it: members that OpenAI may add are passed over, and token ids get an
   // error of their own.
   bool openai = false;
 };

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/base64.h"
 #include "text/unicode/utf8.h"
 
 namespace tandem::serve {
@@ -15,15 +16,6 @@ static_assert(std::endian::native == std::endian::little, "floats are sent as th
 constexpr size_t kFloatBytes = 16;   // "-1.17549435e-38" has 15
 constexpr size_t kDoubleBytes = 32;  // "-2.2250738585072014e-308" has 24
 constexpr std::string_view kHex = "0123456789abcdef";
-constexpr std::string_view kBase64 =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-// Two characters for each twelve bits: half as many look-ups as of one.
-constexpr auto kBase64Pairs = [] {
-  std::array<std::array<char, 2>, 4096> pairs{};
-  for (size_t i = 0; i < pairs.size(); ++i) pairs[i] = {kBase64[i / 64], kBase64[i % 64]};
-  return pairs;
-}();
 
 char* WriteFloat(char* to, float number) {
   if (!std::isfinite(number)) {
@@ -99,29 +91,9 @@ void AppendJsonFloats(std::string* out, std::span<const float> numbers) {
 }
 
 void AppendBase64Floats(std::string* out, std::span<const float> numbers) {
-  const auto* bytes = reinterpret_cast<const unsigned char*>(numbers.data());
-  const size_t count = numbers.size() * sizeof(float);
-  const size_t begin = out->size();
-  out->resize(begin + 2 + (count + 2) / 3 * 4);
-  char* to = out->data() + begin;
-  *to++ = '"';
-  size_t i = 0;
-  for (; i + 3 <= count; i += 3) {
-    const uint32_t group = uint32_t{bytes[i]} << 16 | uint32_t{bytes[i + 1]} << 8 | bytes[i + 2];
-    for (const auto& pair : {kBase64Pairs[group >> 12], kBase64Pairs[group & 4095]}) {
-      *to++ = pair[0];
-      *to++ = pair[1];
-    }
-  }
-  if (i < count) {
-    const uint32_t second = i + 1 < count ? bytes[i + 1] : 0;
-    const uint32_t group = uint32_t{bytes[i]} << 16 | second << 8;
-    *to++ = kBase64[group >> 18];
-    *to++ = kBase64[group >> 12 & 63];
-    *to++ = i + 1 < count ? kBase64[group >> 6 & 63] : '=';
-    *to++ = '=';
-  }
-  *to = '"';
+  *out += '"';
+  AppendBase64({reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()}, out);
+  *out += '"';
 }
 
 }  // namespace tandem::serve

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/hashes/running_hash.h"
+#include "text/load/known_files.h"
 #include "text/load/tokenizer_json.h"
 #include "text/load/vocab_file.h"
 #include "text/tokenizer.h"
@@ -63,6 +64,12 @@ constexpr std::string_view kOtherFiles[] = {"spiece.model", "sentencepiece.bpe.m
 
 std::unique_ptr<const Tokenizer> LoadTokenizer(const std::filesystem::path& folder,
                                                const TokenizerOptions& options) {
+  return LoadTokenizer(folder, options, {});
+}
+
+std::unique_ptr<const Tokenizer> LoadTokenizer(const std::filesystem::path& folder,
+                                               const TokenizerOptions& options,
+                                               const KnownFiles& known) {
   SettingsHash hash(options);
   const std::filesystem::path json = folder / "tokenizer.json";
   const bool has_json = std::filesystem::exists(json);
@@ -70,8 +77,9 @@ std::unique_ptr<const Tokenizer> LoadTokenizer(const std::filesystem::path& fold
   if (!std::filesystem::exists(own)) FailWithoutTokenizer(folder);
   const std::string bytes = ReadFile(own);
   hash.Add(own.filename().native(), bytes);
-  TokenizerArguments arguments(folder);
-  ChosenClass chosen = ChooseClass(folder, arguments, bytes.find("\"ByteLevel\"") != bytes.npos);
+  TokenizerArguments arguments(folder, known);
+  ChosenClass chosen =
+      ChooseClass(folder, arguments, bytes.find("\"ByteLevel\"") != bytes.npos, known);
   FolderClass of = {.chosen = std::move(chosen),
                     .arguments = std::move(arguments),
                     .of_model = std::filesystem::exists(folder / "config.json")};

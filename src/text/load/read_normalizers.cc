@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "text/base64.h"
+#include "base/base64.h"
 #include "text/load/component_table.h"
 #include "text/load/stage_readers.h"
 #include "text/normalizers/bert_normalizer.h"

@@ -8,10 +8,12 @@
 
 namespace tandem::text {
 
-SettingsFile::SettingsFile(const std::filesystem::path& path) : file_(path.native()) {
+SettingsFile::SettingsFile(const std::filesystem::path& path, const KnownFiles& known)
+    : file_(path.native()) {
   if (!std::filesystem::exists(path)) return;
+  const std::string* const bytes = known ? known(path) : nullptr;
   try {
-    json_ = ParseJson(ReadFile(path), {.python_numbers = true});
+    json_ = ParseJson(bytes != nullptr ? *bytes : ReadFile(path), {.python_numbers = true});
   } catch (const JsonTextError& error) {
     throw ModelError(file_, "", error.what());
   }

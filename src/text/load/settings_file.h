@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/json/json.h"
+#include "text/load/known_files.h"
 
 namespace tandem::text {
 
@@ -16,7 +17,7 @@ class SettingsFile {
  public:
   // Throws ModelError when the file exists and is not a JSON object. It is read as Python reads
   // it (base/json/json_reader.h).
-  explicit SettingsFile(const std::filesystem::path& path);
+  explicit SettingsFile(const std::filesystem::path& path, const KnownFiles& known = {});
 
   // Nothing where the setting is absent or null; ModelError where it is not a string.
   std::optional<std::string> Text(std::string_view name) const;

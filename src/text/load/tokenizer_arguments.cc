@@ -22,7 +22,9 @@ constexpr const char* kDecoder = "added_tokens_decoder";
 constexpr const char* kType = "__type";
 constexpr const char* kMade = "made of an object";
 
-Json ReadObject(const std::filesystem::path& path) { return SettingsFile(path).values(); }
+Json ReadObject(const std::filesystem::path& path, const KnownFiles& known = {}) {
+  return SettingsFile(path, known).values();
+}
 
 // As Python's conditions take it.
 bool IsTrue(const Json* value) {
@@ -73,8 +75,8 @@ bool GivenToken::operator==(const GivenToken& other) const {
          a.rstrip == b.rstrip && a.normalized == b.normalized && a.special == b.special;
 }
 
-TokenizerArguments::TokenizerArguments(const std::filesystem::path& folder)
-    : folder_(folder), values_(ReadObject(folder / kConfig)) {
+TokenizerArguments::TokenizerArguments(const std::filesystem::path& folder, const KnownFiles& known)
+    : folder_(folder), values_(ReadObject(folder / kConfig, known)) {
   lists_decoder_ = values_.contains(kDecoder);
   RefuseWhatIsNotFollowed();
   if (Has(kAdditional) && !IsTrue(Find(kExtra))) {

@@ -14,6 +14,7 @@
 
 #include "base/json/json.h"
 #include "text/added_tokens.h"
+#include "text/load/known_files.h"
 
 namespace tandem::text {
 
@@ -38,7 +39,7 @@ struct GivenToken {
 class TokenizerArguments {
  public:
   // Throws ModelError for a file that is not a JSON object, and for what transformers refuses.
-  explicit TokenizerArguments(const std::filesystem::path& folder);
+  explicit TokenizerArguments(const std::filesystem::path& folder, const KnownFiles& known = {});
 
   // Takes the added tokens of tokenizer.json, which count unless `added_tokens_decoder` does. Call
   // it once, before the members below it.

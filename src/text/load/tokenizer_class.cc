@@ -213,8 +213,8 @@ std::optional<ChosenClass> ByModel(const Names& names, const ModelClass* model, 
 }  // namespace
 
 ChosenClass ChooseClass(const std::filesystem::path& folder, const TokenizerArguments& arguments,
-                        bool byte_level) {
-  const SettingsFile config(folder / "config.json");
+                        bool byte_level, const KnownFiles& known) {
+  const SettingsFile config(folder / "config.json", known);
   const Names names = {.own = arguments.Text("tokenizer_class"),
                        .of_model = config.Text("tokenizer_class"),
                        .model_file = (folder / "config.json").native(),

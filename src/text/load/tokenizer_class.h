@@ -37,6 +37,6 @@ struct ChosenClass {
 // throws ModelError for one that it knows and Tandem does not follow. `byte_level`: whether
 // tokenizer.json has a component "ByteLevel".
 ChosenClass ChooseClass(const std::filesystem::path& folder, const TokenizerArguments& arguments,
-                        bool byte_level);
+                        bool byte_level, const KnownFiles& known = {});
 
 }  // namespace tandem::text

@@ -1,7 +1,7 @@
 // BERT (Devlin et al. 2019), as transformers' BertModel computes it: word, position and type
 // embeddings, then layers of self-attention and feed-forward, each followed by
 // LayerNorm(x + dropout(f(x))). The pooler is not part of it.
-#include "weights/architectures/bert_family.h"
+#include "weights/families/bert_family.h"
 
 namespace tandem::weights {
 namespace {

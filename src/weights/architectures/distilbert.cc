@@ -1,6 +1,6 @@
 // DistilBERT (Sanh et al. 2019), as transformers' DistilBertModel computes it: BERT without token
 // types, and without dropout of what attention adds.
-#include "weights/architectures/bert_family.h"
+#include "weights/families/bert_family.h"
 #include "weights/settings/activation_key.h"
 #include "weights/settings/settings_file.h"
 

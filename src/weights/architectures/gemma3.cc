@@ -4,7 +4,7 @@
 // own. EmbeddingGemma is bidirectional (use_bidirectional_attention).
 #include <cmath>
 
-#include "weights/architectures/decoder.h"
+#include "weights/families/decoder.h"
 #include "weights/settings/layer_kinds.h"
 #include "weights/settings/rotary_settings.h"
 #include "weights/settings/settings_file.h"

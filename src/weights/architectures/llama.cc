@@ -1,6 +1,6 @@
 // Llama (Touvron et al. 2023; Llama 3: Grattafiori et al. 2024), as transformers' LlamaModel
 // computes it.
-#include "weights/architectures/decoder.h"
+#include "weights/families/decoder.h"
 
 namespace tandem::weights {
 namespace {

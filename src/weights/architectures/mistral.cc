@@ -1,6 +1,6 @@
 // Mistral (Jiang et al. 2023), as transformers' MistralModel computes it: Llama with a window in
 // all layers.
-#include "weights/architectures/decoder.h"
+#include "weights/families/decoder.h"
 
 namespace tandem::weights {
 namespace {

@@ -1,7 +1,7 @@
 // MPNet (Song et al. 2020), as transformers' MPNetModel computes it: BERT with a bias of scores by
 // relative position, which all layers share, and positions from row 2 of their table, where
 // padding tokens inside a text take none.
-#include "weights/architectures/bert_family.h"
+#include "weights/families/bert_family.h"
 #include "weights/settings/activation_key.h"
 #include "weights/settings/settings_file.h"
 

@@ -1,6 +1,6 @@
 // Qwen2 and Qwen2.5 (Yang et al. 2024), as transformers' Qwen2Model computes it: Llama with biases
 // of queries, keys and values, and windows in the upper layers.
-#include "weights/architectures/decoder.h"
+#include "weights/families/decoder.h"
 
 namespace tandem::weights {
 namespace {

@@ -1,6 +1,6 @@
 // Qwen3 (Yang et al. 2025), as transformers' Qwen3Model computes it: Llama with heads of their own
 // width, whose queries and keys are normalised.
-#include "weights/architectures/decoder.h"
+#include "weights/families/decoder.h"
 
 namespace tandem::weights {
 namespace {

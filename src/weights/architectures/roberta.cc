@@ -2,7 +2,7 @@
 // CamembertModel compute them: BERT with positions that begin behind the row of the padding token.
 // A padding token inside a text takes no position. Differs: in training its rows of the tables have
 // gradients, which transformers leaves out.
-#include "weights/architectures/bert_family.h"
+#include "weights/families/bert_family.h"
 #include "weights/settings/settings_file.h"
 
 namespace tandem::weights {

@@ -20,20 +20,13 @@ namespace {
 constexpr const char* kSettings = "config_sentence_transformers.json";
 constexpr std::string_view kClassifier = "ForSequenceClassification";
 
-std::filesystem::path EncoderPath(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path / "modules.json")) return path;
-  const std::string below = EncoderFolderOf(path);
-  return below.empty() ? path : path / below;
-}
-
 // Throws for modules behind the Transformer: they would change its scores.
-void RefuseFurtherModules(const std::filesystem::path& path) {
-  const std::filesystem::path file = path / "modules.json";
-  if (!std::filesystem::exists(file)) return;
-  const std::vector<ListedModule> modules = ListModules(path);
+void RefuseFurtherModules(const ModelFiles& files) {
+  if (!files.Has(kModulesFile)) return;
+  const std::vector<ListedModule>& modules = files.Modules();
   if (modules.size() == 1) return;
   throw ModelError(
-      file.native(), "",
+      files.PathOf(kModulesFile).native(), "",
       fmt::format("lists {} behind the Transformer of a cross-encoder; supported: none",
                   modules[1].type));
 }
@@ -117,19 +110,19 @@ int64_t CrossEncoderFolder::parameter_count() const {
   return static_cast<int64_t>(count);
 }
 
-bool IsCrossEncoder(const std::filesystem::path& path) {
-  if (std::filesystem::exists(path / kSettings)) {
-    const auto type = Settings::Read(path / kSettings).String("model_type");
+bool IsCrossEncoder(const ModelFiles& files) {
+  if (files.Has(kSettings)) {
+    const auto type = files.Read(kSettings).String("model_type");
     if (type) return *type == "CrossEncoder";
   }
-  if (std::filesystem::exists(path / "modules.json")) return false;
-  if (!std::filesystem::exists(path / "config.json")) return false;
-  return ClassOf(Settings::Read(path / "config.json")).ends_with(kClassifier);
+  if (files.Has(kModulesFile) || !files.Has("config.json")) return false;
+  return ClassOf(files.Read("config.json")).ends_with(kClassifier);
 }
 
-void RefuseCrossEncoder(const std::filesystem::path& path) {
-  if (!IsCrossEncoder(path)) return;
-  const std::string name = ClassOf(Settings::ReadIfThere(EncoderPath(path) / "config.json"));
+void RefuseCrossEncoder(const ModelFiles& files) {
+  if (!IsCrossEncoder(files)) return;
+  const std::filesystem::path& path = files.path();
+  const std::string name = ClassOf(files.Below(EncoderFolderOf(files)).ReadIfThere("config.json"));
   if (FindClassificationHead(name) == nullptr) {
     throw ModelError(path.native(), "",
                      fmt::format("is a classifier ({0}) and no encoder; transformers takes the "
@@ -146,21 +139,22 @@ void RefuseCrossEncoder(const std::filesystem::path& path) {
           name, path.native()));
 }
 
-CrossEncoderFolder ReadCrossEncoderFolder(const std::filesystem::path& path) {
-  CheckIsFolder(path);
-  RefuseFurtherModules(path);
-  CrossEncoderFolder folder{.path = path, .encoder_path = EncoderPath(path)};
-  const Settings config = Settings::Read(folder.encoder_path / "config.json");
-  const Settings settings = Settings::ReadIfThere(path / kSettings);
-  folder.encoder = ReadEncoderSpec(folder.encoder_path / "config.json");
+CrossEncoderFolder ReadCrossEncoderFolder(const ModelFiles& files) {
+  CheckIsFolder(files.path());
+  RefuseFurtherModules(files);
+  const ModelFiles of_encoder = files.Below(EncoderFolderOf(files));
+  CrossEncoderFolder folder{.path = files.path(), .encoder_path = of_encoder.path()};
+  const Settings& config = of_encoder.Read("config.json");
+  const Settings& settings = files.ReadIfThere(kSettings);
+  folder.encoder = ReadEncoderSpec(config);
   const ClassificationHead& head = HeadOf(config);
   folder.head = head.read(config, folder.encoder);
   folder.head.class_name = ClassOf(config);
-  folder.tokenizer = ReadTokenizerSettings(path);
+  folder.tokenizer = ReadTokenizerSettings(files);
   folder.max_tokens = std::min(folder.tokenizer.max_tokens.tokens,
                                static_cast<size_t>(folder.encoder.max_positions));
-  folder.token_types = HasTokenTypes(
-      folder.encoder, Settings::ReadIfThere(folder.tokenizer.folder / "tokenizer_config.json"));
+  folder.token_types =
+      HasTokenTypes(folder.encoder, folder.tokenizer.files.ReadIfThere("tokenizer_config.json"));
   folder.prompt = ReadPrompt(settings);
   folder.activation = ReadActivation(settings, config, folder.head.labels.size());
   folder.weights = std::make_shared<const WeightFiles>(folder.encoder_path);

@@ -36,13 +36,13 @@ struct CrossEncoderFolder {
 // Whether the folder holds a cross-encoder: config_sentence_transformers.json says so, or, where
 // there is no such file, modules.json neither and config.json's "architectures" names a sequence
 // classifier. False for a path that is no model folder at all.
-bool IsCrossEncoder(const std::filesystem::path& path);
+bool IsCrossEncoder(const ModelFiles& files);
 
 // Throws ModelError for a folder of a cross-encoder, which makes no embeddings: says what to do.
-void RefuseCrossEncoder(const std::filesystem::path& path);
+void RefuseCrossEncoder(const ModelFiles& files);
 
 // Reads and checks everything but the tokenizer; tensors stay mapped. Throws ModelError as
 // ReadModelFolder does, and for a classifier whose head is not known (with those that are).
-CrossEncoderFolder ReadCrossEncoderFolder(const std::filesystem::path& path);
+CrossEncoderFolder ReadCrossEncoderFolder(const ModelFiles& files);
 
 }  // namespace tandem::weights

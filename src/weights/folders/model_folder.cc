@@ -70,8 +70,8 @@ void ReadPrompts(const Settings& settings, ModelFolder* folder) {
 }
 
 // The whole model's settings, as the folder `from` says them.
-void ReadModelSettings(const std::filesystem::path& from, ModelFolder* folder) {
-  const Settings settings = Settings::ReadIfThere(from / kModelSettings);
+void ReadModelSettings(const ModelFiles& from, ModelFolder* folder) {
+  const Settings& settings = from.ReadIfThere(kModelSettings);
   const std::string type = settings.String("model_type").value_or("SentenceTransformer");
   if (type == "CrossEncoder") {  // its prompts are of pairs
     folder->prompts = {{"query", ""}, {"document", ""}};
@@ -105,7 +105,7 @@ bool IsCausalLanguageModel(const Settings& config) {
 
 // What a folder without modules.json is pooled by.
 PoolingMode PlainPooling(const ModelFolder& folder, const std::optional<bool>& is_causal) {
-  const Settings config = Settings::Read(folder.encoder_path / "config.json");
+  const Settings& config = folder.encoder_files().Read("config.json");
   const bool causal = is_causal.value_or(config.Boolean("is_causal").value_or(true));
   return causal && IsCausalLanguageModel(config) ? PoolingMode::kLastToken : PoolingMode::kMean;
 }
@@ -118,17 +118,15 @@ std::string PlainPoolingText(PoolingMode mode) {
 }
 
 // Whether transformers finds a template there that turns conversations into text.
-bool HasChatTemplate(const std::filesystem::path& folder) {
-  for (const char* name : {"chat_template.jinja", "chat_template.json"}) {
-    if (std::filesystem::exists(folder / name)) return true;
-  }
-  return Settings::ReadIfThere(folder / "tokenizer_config.json").Has("chat_template");
+bool HasChatTemplate(const ModelFiles& files) {
+  return files.Has("chat_template.jinja") || files.Has("chat_template.json") ||
+         files.ReadIfThere("tokenizer_config.json").Has("chat_template");
 }
 
-void ReadHead(const ModuleListing& source, ModelFolder* folder) {
+void ReadHead(const ModelFiles& files, const ModuleListing& source, ModelFolder* folder) {
   if (folder->has_modules) {
     ModuleList modules =
-        ReadModules(folder->path, source.modules, source.file, folder->encoder.hidden_size);
+        ReadModules(files, source.modules, source.file, folder->encoder.hidden_size);
     folder->head = std::move(modules.head);
     folder->embedding_width = modules.embedding_width;
     return;
@@ -136,7 +134,7 @@ void ReadHead(const ModuleListing& source, ModelFolder* folder) {
   const PoolingMode mode = PlainPooling(*folder, {});
   Note(fmt::format("{}: no modules.json; read as encoder with {}", folder->path.native(),
                    PlainPoolingText(mode)));
-  if (HasChatTemplate(folder->encoder_path)) {
+  if (HasChatTemplate(folder->encoder_files())) {
     Warn(
         fmt::format("{}: texts are encoded as they are; sentence-transformers 6.2 passes those of "
                     "a folder without modules.json through its chat template",
@@ -156,16 +154,17 @@ void ReadTensors(ModelFolder* folder) {
   }
 }
 
-ModelFolder ReadFolder(const std::filesystem::path& path, const std::filesystem::path& encoder,
+ModelFolder ReadFolder(const ModelFiles& files, const ModelFiles& of_encoder,
                        const ModuleListing& source, bool is_route) {
   ModelFolder folder;
-  folder.path = path;
+  folder.path = files.path();
   folder.has_modules = !source.modules.empty();
-  folder.encoder_path = encoder;
-  folder.encoder = ReadEncoderSpec(encoder / "config.json");
-  ReadHead(source, &folder);
-  folder.tokenizer = is_route ? ReadTokenizerOfModule(encoder) : ReadTokenizerSettings(path);
-  ReadModelSettings(path, &folder);
+  folder.encoder_path = of_encoder.path();
+  folder.files = files;
+  folder.encoder = ReadEncoderSpec(of_encoder.Read("config.json"));
+  ReadHead(files, source, &folder);
+  folder.tokenizer = is_route ? ReadTokenizerOfModule(of_encoder) : ReadTokenizerSettings(files);
+  ReadModelSettings(files, &folder);
   ReadTensors(&folder);
   return folder;
 }
@@ -209,7 +208,7 @@ int64_t ModelFolder::parameter_count() const {
 }
 
 void SetCausal(ModelFolder* folder, bool is_causal) {
-  EncoderSpec spec = ReadEncoderSpec(folder->encoder_path / "config.json", is_causal);
+  EncoderSpec spec = ReadEncoderSpec(folder->encoder_files().Read("config.json"), is_causal);
   if (SpecText(spec) == SpecText(folder->encoder)) return;
   BindEncoderTensors(*folder->weights, &spec);
   folder->encoder = std::move(spec);
@@ -249,9 +248,8 @@ Dense* LastProjection(ModelFolder* folder) {
 
 }  // namespace
 
-bool TakeModules(const std::filesystem::path& from, ModelFolder* folder) {
-  const std::filesystem::path list = from / "modules.json";
-  if (!std::filesystem::exists(list)) return false;
+bool TakeModules(const ModelFiles& from, ModelFolder* folder) {
+  if (!from.Has(kModulesFile)) return false;
   const auto dense_modules = [&] {
     return std::count_if(folder->head.begin(), folder->head.end(), [](const HeadModule& module) {
       return std::holds_alternative<Dense>(module);
@@ -259,7 +257,7 @@ bool TakeModules(const std::filesystem::path& from, ModelFolder* folder) {
   };
   const auto before = dense_modules();
   ModuleList modules =
-      ReadModules(from, ListModules(from), list.native(), folder->encoder.hidden_size);
+      ReadModules(from, from.Modules(), from.PathOf(kModulesFile), folder->encoder.hidden_size);
   folder->head = std::move(modules.head);
   folder->embedding_width = modules.embedding_width;
   folder->has_modules = true;
@@ -269,8 +267,8 @@ bool TakeModules(const std::filesystem::path& from, ModelFolder* folder) {
   return true;
 }
 
-void TakeSettings(const std::filesystem::path& from, ModelFolder* folder, TandemFile* file) {
-  if (std::filesystem::exists(from / kModelSettings)) ReadModelSettings(from, folder);
+void TakeSettings(const ModelFiles& from, ModelFolder* folder, TandemFile* file) {
+  if (from.Has(kModelSettings)) ReadModelSettings(from, folder);
   TakeLengths(from, &folder->tokenizer, file);
 }
 
@@ -319,34 +317,34 @@ void RefuseAdapter(const std::filesystem::path& path) {
 
 }  // namespace
 
-ModelFolder ReadModelFolder(const std::filesystem::path& path, const ReadOptions& options) {
+ModelFolder ReadModelFolder(const ModelFiles& files, const ReadOptions& options) {
+  const std::filesystem::path& path = files.path();
   CheckIsFolder(path);
   RefuseAdapter(path);
-  if (!options.of_classifier) RefuseCrossEncoder(path);
-  const bool listed = std::filesystem::exists(path / "modules.json");
-  const bool has_modules = listed && !IsCrossEncoder(path);
-  const std::string below = listed ? EncoderFolderOf(path) : "";
-  const std::filesystem::path encoder = below.empty() ? path : path / below;
-  if (!below.empty()) RefuseAdapter(encoder);
-  if (!std::filesystem::exists(encoder / "config.json")) {
-    throw ModelError(encoder.native(), "",
+  if (!options.of_classifier) RefuseCrossEncoder(files);
+  const bool listed = files.Has(kModulesFile);
+  const bool has_modules = listed && !IsCrossEncoder(files);
+  const ModelFiles of_encoder = files.Below(EncoderFolderOf(files));
+  if (of_encoder.path() != path) RefuseAdapter(of_encoder.path());
+  if (!of_encoder.Has("config.json")) {
+    throw ModelError(of_encoder.path().native(), "",
                      listed ? "is no model folder: config.json is missing"
                             : "is no model folder: neither modules.json nor config.json is there" +
                                   RunHint(path));
   }
-  ModuleListing source{.modules = {}, .file = (path / "modules.json").native()};
-  if (has_modules) source.modules = ListModules(path);
-  return ReadFolder(path, encoder, source, /*is_route=*/false);
+  ModuleListing source{.modules = {}, .file = files.PathOf(kModulesFile)};
+  if (has_modules) source.modules = files.Modules();
+  return ReadFolder(files, of_encoder, source, /*is_route=*/false);
 }
 
-ModelFolder ReadRouteFolder(const std::filesystem::path& path,
-                            const std::vector<ListedModule>& modules, const std::string& file) {
-  const std::filesystem::path encoder = path / modules.front().folder;
-  if (!std::filesystem::exists(encoder / "config.json")) {
-    throw ModelError(encoder.native(), "",
+ModelFolder ReadRouteFolder(const ModelFiles& files, const std::vector<ListedModule>& modules,
+                            const std::string& file) {
+  const ModelFiles of_encoder = files.Below(modules.front().folder);
+  if (!of_encoder.Has("config.json")) {
+    throw ModelError(of_encoder.path().native(), "",
                      fmt::format("config.json is missing; {} names the folder", file));
   }
-  return ReadFolder(path, encoder, {modules, file}, /*is_route=*/true);
+  return ReadFolder(files, of_encoder, {modules, file}, /*is_route=*/true);
 }
 
 }  // namespace tandem::weights

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "weights/encoder_spec.h"
+#include "weights/folders/model_files.h"
 #include "weights/modules/head_module.h"
 #include "weights/safetensors/safetensors.h"
 #include "weights/safetensors/weight_files.h"
@@ -29,6 +30,8 @@ struct ModelFolder {
   std::filesystem::path path;
   // Where config.json and the weights are: `path` or a folder below it (`0_Transformer`).
   std::filesystem::path encoder_path;
+  ModelFiles files;  // of `path`, and what was read of them
+  ModelFiles encoder_files() const { return files.At(encoder_path); }
   bool has_modules = false;  // false: plain Hugging Face folder (ReadModelFolder)
 
   EncoderSpec encoder;  // its tensors are all present, of the right shape and type
@@ -85,12 +88,12 @@ void AddProjection(ModelFolder* folder, int64_t width);
 // what follows the encoder; without that file nothing changes. Says whether they have a Dense
 // module more than before and the last one is a projection (as AddProjection's), which is called
 // kProjectionFolder then. Throws ModelError.
-bool TakeModules(const std::filesystem::path& from, ModelFolder* folder);
+bool TakeModules(const ModelFiles& from, ModelFolder* folder);
 
 // Puts what the folder of a PEFT adapter says of the whole model in place of the folder's: prompts,
 // similarity and truncate_dim, where it has a config_sentence_transformers.json, and lengths
 // (TakeLengths). Throws ModelError.
-void TakeSettings(const std::filesystem::path& from, ModelFolder* folder, TandemFile* file);
+void TakeSettings(const ModelFiles& from, ModelFolder* folder, TandemFile* file);
 
 // The Pooling module of a folder; there is exactly one.
 const Pooling& PoolingOf(const ModelFolder& folder);
@@ -121,6 +124,6 @@ struct ReadOptions {
 // as a pickle. A plain folder is pooled by the last token where config.json names a causal language
 // model ("LlamaForCausalLM") that is not made bidirectional (`is_causal`), by the mean otherwise,
 // as sentence-transformers 6.2 does; a Note says which.
-ModelFolder ReadModelFolder(const std::filesystem::path& path, const ReadOptions& options = {});
+ModelFolder ReadModelFolder(const ModelFiles& files, const ReadOptions& options = {});
 
 }  // namespace tandem::weights

@@ -52,9 +52,9 @@ std::optional<Towers> TowersFromName(std::string_view name) {
   return std::nullopt;
 }
 
-TandemFile ReadTandemFile(const std::filesystem::path& folder) {
-  if (!std::filesystem::exists(folder / kTandemFile)) return {};
-  const Settings settings = Settings::Read(folder / kTandemFile);
+TandemFile ReadTandemFile(const ModelFiles& files) {
+  if (!files.Has(kTandemFile)) return {};
+  const Settings& settings = files.Read(kTandemFile);
   CheckFormat(settings);
   return {.towers = ReadTowers(settings),
           .max_query_tokens = ReadLength(settings, "max_query_tokens"),
@@ -73,14 +73,12 @@ std::string TandemFileText(const TandemFile& file) {
 
 void WriteCalibration(const std::filesystem::path& folder,
                       const std::optional<Calibration>& calibration) {
-  ReadTandemFile(folder);  // a broken file stays as it is
-  const std::filesystem::path path = folder / kTandemFile;
+  const ModelFiles files(folder);
+  ReadTandemFile(files);  // a broken file stays as it is
   Json file = {{"format", kFormat}};
-  if (std::filesystem::exists(path)) {
-    file = ReadToRewrite(path);
-  }
+  if (files.Has(kTandemFile)) file = ReadToRewrite(files.PathOf(kTandemFile));
   PutCalibration(calibration, &file);
-  WriteFileAtomically(path, file.Dump(2) + "\n");
+  WriteFileAtomically(files.PathOf(kTandemFile), file.Dump(2) + "\n");
 }
 
 }  // namespace tandem::weights

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "weights/folders/model_files.h"
 #include "weights/settings/calibration.h"
 
 namespace tandem::weights {
@@ -35,9 +36,9 @@ struct TandemFile {
   std::optional<Calibration> calibration;
 };
 
-// Reads `folder`/tandem.json; a folder without it has the defaults. Throws ModelError for a broken
-// file or one of a later format.
-TandemFile ReadTandemFile(const std::filesystem::path& folder);
+// Reads tandem.json; a folder without it has the defaults. Throws ModelError for a broken file or
+// one of a later format.
+TandemFile ReadTandemFile(const ModelFiles& files);
 
 // The file's bytes.
 std::string TandemFileText(const TandemFile& file);

@@ -15,24 +15,24 @@ namespace {
 constexpr const char* kQuery = "query";
 constexpr const char* kDocument = "document";
 
-ModelFolder ReadTower(const std::filesystem::path& path, const char* name, Towers towers,
+ModelFolder ReadTower(const ModelFiles& files, const char* name, Towers towers,
                       const ReadOptions& options) {
-  if (!std::filesystem::exists(path / name)) {
+  if (!files.Has(name)) {
     throw ModelError(
-        (path / name).native(), "",
+        files.PathOf(name).native(), "",
         fmt::format("is missing; {} says \"{}\": one encoder in {}, one in {}",
-                    (path / kTandemFile).native(), TowersName(towers), kQuery, kDocument));
+                    files.PathOf(kTandemFile).native(), TowersName(towers), kQuery, kDocument));
   }
-  return ReadModelFolder(path / name, options);
+  return ReadModelFolder(files.Below(name), options);
 }
 
 // A folder that sentence-transformers wrote.
-void ReadRouter(const std::filesystem::path& path, TowerFolders* folders) {
-  const Routes routes = ReadRoutes(path);
+void ReadRouter(const ModelFiles& files, TowerFolders* folders) {
+  const Routes routes = ReadRoutes(files);
   folders->file.towers = routes.towers;
-  folders->query = ReadRouteFolder(path, routes.query, routes.file);
+  folders->query = ReadRouteFolder(files, routes.query, routes.file);
   if (routes.towers != Towers::kShared) {
-    folders->document = ReadRouteFolder(path, routes.document, routes.file);
+    folders->document = ReadRouteFolder(files, routes.document, routes.file);
   }
 }
 
@@ -48,16 +48,16 @@ ModelCard CardOfTower(ModelCard card, const char* name, Towers towers) {
 
 }  // namespace
 
-TowerFolders ReadTowerFolders(const std::filesystem::path& path, const ReadOptions& options) {
+TowerFolders ReadTowerFolders(const ModelFiles& files, const ReadOptions& options) {
   TowerFolders folders;
-  folders.file = ReadTandemFile(path);
+  folders.file = ReadTandemFile(files);
   if (folders.file.towers != Towers::kShared) {
-    folders.query = ReadTower(path, kQuery, folders.file.towers, options);
-    folders.document = ReadTower(path, kDocument, folders.file.towers, options);
-  } else if (IsRouterFolder(path)) {
-    ReadRouter(path, &folders);
+    folders.query = ReadTower(files, kQuery, folders.file.towers, options);
+    folders.document = ReadTower(files, kDocument, folders.file.towers, options);
+  } else if (IsRouterFolder(files)) {
+    ReadRouter(files, &folders);
   } else {
-    folders.query = ReadModelFolder(path, options);
+    folders.query = ReadModelFolder(files, options);
   }
   const ModelFolder& document = folders.document ? *folders.document : folders.query;
   TakeIfNone(folders.query.tokenizer.max_query_tokens, &folders.file.max_query_tokens);

@@ -25,7 +25,7 @@ struct TowerFolders {
 
 // Reads a folder of one encoder or of two. Throws ModelError as ReadModelFolder does, and for a
 // folder of two encoders that lacks one of them.
-TowerFolders ReadTowerFolders(const std::filesystem::path& path, const ReadOptions& options = {});
+TowerFolders ReadTowerFolders(const ModelFiles& files, const ReadOptions& options = {});
 
 // One tower of a folder of two.
 struct TowerToWrite {

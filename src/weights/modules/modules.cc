@@ -104,10 +104,6 @@ void CheckInside(const std::string& relative, const std::string& file) {
   }
 }
 
-Settings ConfigOf(const std::filesystem::path& folder, const ListedModule& module) {
-  return Settings::ReadIfThere(folder / module.folder / "config.json");
-}
-
 // Modules may be wired to other values than the text's embedding; none of the supported models is.
 void CheckWiring(const Settings& config) {
   for (const char* key : {"module_input_name", "module_output_name"}) {
@@ -147,9 +143,9 @@ Activation ReadActivation(const Settings& config) {
 }
 
 // Opens the module's weights and checks that they are what its settings ask for.
-void ReadWeights(const std::filesystem::path& folder, HeadModule* module) {
+void ReadWeights(const ModelFiles& files, HeadModule* module) {
   ModuleSource* source = SourceOf(*module);
-  source->weights = std::make_shared<const WeightFiles>(folder / source->folder);
+  source->weights = std::make_shared<const WeightFiles>(files.path() / source->folder);
   for (const auto& [name, shape] : ParametersOf(*module)) {
     const TensorView* tensor = source->weights->Find(name);
     const std::string& file = source->weights->FileOf(name).native();
@@ -168,9 +164,7 @@ void CheckTakes(const Settings& config, std::string_view key, int64_t stated, in
   config.Fail(key, fmt::format("{}, what the module before it gives,", width));
 }
 
-HeadModule ReadDense(const std::filesystem::path& folder, const ListedModule& module,
-                     int64_t width) {
-  const Settings config = Settings::Read(folder / module.folder / "config.json");
+HeadModule ReadDense(const Settings& config, const ListedModule& module, int64_t width) {
   CheckWiring(config);
   if (config.Boolean("use_residual").value_or(false)) {
     config.Fail("use_residual", "false (a residual Dense is not supported)");
@@ -185,9 +179,7 @@ HeadModule ReadDense(const std::filesystem::path& folder, const ListedModule& mo
   return dense;
 }
 
-HeadModule ReadLayerNorm(const std::filesystem::path& folder, const ListedModule& module,
-                         int64_t width) {
-  const Settings config = Settings::Read(folder / module.folder / "config.json");
+HeadModule ReadLayerNorm(const Settings& config, const ListedModule& module, int64_t width) {
   LayerNorm norm;
   norm.folder = module.folder;
   norm.dimension = config.RequiredInteger("dimension", 1, int64_t{1} << 24);
@@ -195,19 +187,18 @@ HeadModule ReadLayerNorm(const std::filesystem::path& folder, const ListedModule
   return norm;
 }
 
-HeadModule ReadHeadModule(const std::filesystem::path& folder, const ListedModule& module,
-                          int64_t width) {
-  if (module.kind == "Pooling") {
-    return ReadPooling(Settings::Read(folder / module.folder / "config.json"), width);
+HeadModule ReadHeadModule(const ModelFiles& files, const ListedModule& module, int64_t width) {
+  const ModelFiles own = files.Below(module.folder);
+  if (module.kind == "Normalize") {
+    CheckWiring(own.ReadIfThere("config.json"));
+    return Normalize{};
   }
-  if (module.kind == "Dense" || module.kind == "LayerNorm") {
-    HeadModule read = module.kind == "Dense" ? ReadDense(folder, module, width)
-                                             : ReadLayerNorm(folder, module, width);
-    ReadWeights(folder, &read);
-    return read;
-  }
-  CheckWiring(ConfigOf(folder, module));
-  return Normalize{};
+  const Settings& config = own.Read("config.json");
+  if (module.kind == "Pooling") return ReadPooling(config, width);
+  HeadModule read = module.kind == "Dense" ? ReadDense(config, module, width)
+                                           : ReadLayerNorm(config, module, width);
+  ReadWeights(files, &read);
+  return read;
 }
 
 // Transformer, Pooling, then any number of the others.
@@ -252,9 +243,8 @@ ListedModule ModuleOf(std::string type, std::string folder, const std::string& f
   return module;
 }
 
-std::vector<ListedModule> ListModules(const std::filesystem::path& folder) {
-  const std::filesystem::path path = folder / "modules.json";
-  const Json list = ParseSettings(ReadModelFile(path, kMaxSettingsBytes), path.native());
+std::vector<ListedModule> ParseModules(std::string_view bytes, const std::filesystem::path& path) {
+  const Json list = ParseSettings(bytes, path.native());
   if (!list.is_array() || list.empty()) {
     throw ModelError(path.native(), "", "is not a list of modules");
   }
@@ -272,22 +262,23 @@ std::vector<ListedModule> ListModules(const std::filesystem::path& folder) {
   return modules;
 }
 
-std::string EncoderFolderOf(const std::filesystem::path& folder) {
-  const ListedModule first = ListModules(folder).front();
+std::string EncoderFolderOf(const ModelFiles& files) {
+  if (!files.Has(kModulesFile)) return "";
+  const ListedModule& first = files.Modules().front();
   if (!first.is_router()) return first.folder;
-  throw ModelError((folder / "modules.json").native(), "",
+  throw ModelError(files.PathOf(kModulesFile).native(), "",
                    fmt::format("lists a {}: the folder is a model of two encoders, where one of "
                                "one encoder is expected",
                                first.kind));
 }
 
-ModuleList ReadModules(const std::filesystem::path& folder, const std::vector<ListedModule>& listed,
+ModuleList ReadModules(const ModelFiles& files, const std::vector<ListedModule>& listed,
                        const std::string& file, int64_t hidden_size) {
   const std::vector<ListedModule> modules = WithoutDropout(listed, file);
   CheckOrder(modules, file);
   ModuleList list{.embedding_width = hidden_size};
   for (size_t i = 1; i < modules.size(); ++i) {
-    list.head.push_back(ReadHeadModule(folder, modules[i], list.embedding_width));
+    list.head.push_back(ReadHeadModule(files, modules[i], list.embedding_width));
     list.embedding_width = WidthBehind(list.head.back(), list.embedding_width);
   }
   return list;

@@ -27,13 +27,15 @@ struct ListedModule {
 // `file`, for another type and for a folder that leads out of the model's.
 ListedModule ModuleOf(std::string type, std::string folder, const std::string& file);
 
-// What `folder`/modules.json lists. Throws ModelError unless it begins with a Transformer or a
-// router, and for a broken list.
-std::vector<ListedModule> ListModules(const std::filesystem::path& folder);
+inline constexpr std::string_view kModulesFile = "modules.json";
 
-// The Transformer module's folder, relative to `folder`: usually "", "0_Transformer" in old ones.
-// Throws ModelError for a folder of two encoders.
-std::string EncoderFolderOf(const std::filesystem::path& folder);
+// What the bytes of modules.json list; ModelFiles::Modules reads them. Throws ModelError naming
+// `path` unless it begins with a Transformer or a router, and for a broken list.
+std::vector<ListedModule> ParseModules(std::string_view bytes, const std::filesystem::path& path);
+
+// The Transformer module's folder, relative to the model's: usually "", "0_Transformer" in old
+// ones; "" without modules.json. Throws ModelError for a folder of two encoders.
+std::string EncoderFolderOf(const ModelFiles& files);
 
 struct ModuleList {
   std::vector<HeadModule> head;  // what follows the Transformer
@@ -41,14 +43,14 @@ struct ModuleList {
 };
 
 // Reads what stands behind the Transformer, whose output has `hidden_size` columns, in `listed` of
-// the model in `folder`; `file` is where they are listed. A module without parameters (Normalize)
+// the model of `files`; `file` is where they are listed. A module without parameters (Normalize)
 // needs no folder; Dropout is left out, which a message says. Throws ModelError.
-ModuleList ReadModules(const std::filesystem::path& folder, const std::vector<ListedModule>& listed,
+ModuleList ReadModules(const ModelFiles& files, const std::vector<ListedModule>& listed,
                        const std::string& file, int64_t hidden_size);
 
 // Reads an encoder of a model of several: `modules`, which `file` lists, from the Transformer on.
 // Prompts, similarity and truncate_dim are the whole model's. Throws as ReadModelFolder.
-ModelFolder ReadRouteFolder(const std::filesystem::path& path,
-                            const std::vector<ListedModule>& modules, const std::string& file);
+ModelFolder ReadRouteFolder(const ModelFiles& files, const std::vector<ListedModule>& modules,
+                            const std::string& file);
 
 }  // namespace tandem::weights

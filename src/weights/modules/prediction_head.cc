@@ -125,7 +125,7 @@ void PoolAsClassifier(ModelFolder* folder, const ClassificationSpec& spec) {
 
 void AddPredictionHead(ModelFolder* folder) {
   const ClassificationHead& head = HeadOf(*folder);
-  const Settings config = Settings::Read(folder->encoder_path / "config.json");
+  const Settings& config = folder->encoder_files().Read("config.json");
   ClassificationSpec spec = head.read(config, folder->encoder);
   spec.class_name = head.class_names.front();
   if (HasHead(*folder, spec, config)) {

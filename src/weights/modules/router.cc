@@ -106,7 +106,7 @@ Towers TowersOf(const Routes& routes) {
 // The ids of a tower's modules, with their types put into `types`.
 std::vector<std::string> AddTower(const std::filesystem::path& folder, const std::string& tower,
                                   const std::string& shared_dense, Json* types) {
-  const std::vector<ListedModule> modules = ListModules(folder / tower);
+  const std::vector<ListedModule> modules = ModelFiles(folder / tower).Modules();
   const std::string last_dense = LastDense(modules);
   std::vector<std::string> ids;
   for (const ListedModule& module : modules) {
@@ -132,17 +132,15 @@ void WriteModelSettings(const std::filesystem::path& folder, const std::string& 
 
 }  // namespace
 
-bool IsRouterFolder(const std::filesystem::path& folder) {
-  return std::filesystem::exists(folder / "modules.json") &&
-         ListModules(folder).front().is_router();
+bool IsRouterFolder(const ModelFiles& files) {
+  return files.Has(kModulesFile) && files.Modules().front().is_router();
 }
 
-Routes ReadRoutes(const std::filesystem::path& folder) {
-  const std::vector<ListedModule> listed = ListModules(folder);
+Routes ReadRoutes(const ModelFiles& files) {
+  const std::vector<ListedModule>& listed = files.Modules();
   const std::string& router = listed.front().folder;
-  const std::filesystem::path place = folder / router;
-  const bool newer = std::filesystem::exists(place / kRouterFile);
-  const Settings config = Settings::Read(place / (newer ? kRouterFile : "config.json"));
+  const ModelFiles place = files.Below(router);
+  const Settings& config = place.Read(place.Has(kRouterFile) ? kRouterFile : "config.json");
   Part(config, "structure");
   Routes routes{.file = config.file(),
                 .query = ModulesOf(config, "query", router),
@@ -162,7 +160,7 @@ void WriteRouter(const std::filesystem::path& folder, const std::string& query,
   WriteFileAtomically(folder / "modules.json", modules.Dump(2) + "\n");
   std::string shared;
   if (towers == Towers::kSeparateSharedProjection) {
-    shared = query + "/" + LastDense(ListModules(folder / query));
+    shared = query + "/" + LastDense(ModelFiles(folder / query).Modules());
   }
   Json types = Json::object(), structure = Json::object();
   structure["query"] = AddTower(folder, query, shared, &types);

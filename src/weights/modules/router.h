@@ -13,7 +13,7 @@
 namespace tandem::weights {
 
 // Whether modules.json of the folder begins with a router.
-bool IsRouterFolder(const std::filesystem::path& folder);
+bool IsRouterFolder(const ModelFiles& files);
 
 struct Routes {
   std::string file;  // that says so: "model/router_config.json"
@@ -30,7 +30,7 @@ struct Routes {
 // finds them: by `route_mappings` ((task, "text"), (task, any), (any, "text"), (any, any)), then by
 // the route's name. Throws ModelError for a broken file, where a task has no route, and where two
 // routes share a Transformer but not what is behind it.
-Routes ReadRoutes(const std::filesystem::path& folder);
+Routes ReadRoutes(const ModelFiles& files);
 
 // Writes modules.json, router_config.json and config_sentence_transformers.json into `folder`,
 // whose folders `query` and `document` are complete models of one encoder, so that

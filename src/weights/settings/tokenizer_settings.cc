@@ -29,34 +29,27 @@ constexpr const char* kSentenceConfigs[] = {
     "sentence_xlnet_config.json",
 };
 
-std::filesystem::path TokenizerFolder(const std::filesystem::path& model_folder) {
-  if (!std::filesystem::exists(model_folder / "modules.json")) return model_folder;
-  const std::string below = EncoderFolderOf(model_folder);
-  return below.empty() ? model_folder : model_folder / below;
-}
-
 // Whether it is a Hugging Face folder without sentence-transformers' files.
-bool IsPlain(const std::filesystem::path& model_folder) {
-  return !std::filesystem::exists(model_folder / "modules.json") &&
-         std::filesystem::exists(model_folder / "config.json");
+bool IsPlain(const ModelFiles& files) {
+  return !files.Has(kModulesFile) && files.Has("config.json");
 }
 
-Settings ReadSentenceConfig(const std::filesystem::path& folder, bool plain) {
+Settings ReadSentenceConfig(const ModelFiles& files, bool plain) {
   for (const char* name : kSentenceConfigs) {
-    if (plain || !std::filesystem::exists(folder / name)) continue;
-    Settings settings = Settings::Read(folder / name);
+    if (plain || !files.Has(name)) continue;
+    const Settings& settings = files.Read(name);
     if (!settings.Keys().empty()) return settings;  // after an empty one the next name is tried
   }
-  return Settings((folder / kSentenceConfigs[0]).native(), Json::object());
+  return Settings(files.PathOf(kSentenceConfigs[0]).native(), Json::object());
 }
 
 // The first limit that a file of settings states; `tokens` 0 where none does.
-TokenLimit StatedLimit(const std::filesystem::path& folder, const Settings& sentence_config) {
+TokenLimit StatedLimit(const ModelFiles& files, const Settings& sentence_config) {
   if (const auto length = sentence_config.Integer("max_seq_length", 1, INT32_MAX)) {
     return {static_cast<size_t>(*length),
             std::filesystem::path(sentence_config.file()).filename().native()};
   }
-  const Settings config = Settings::ReadIfThere(folder / "tokenizer_config.json");
+  const Settings& config = files.ReadIfThere("tokenizer_config.json");
   std::optional<double> length =
       config.Number("model_max_length", 1, std::numeric_limits<double>::infinity());
   if (!length)
@@ -75,8 +68,8 @@ struct EncoderLength {
 };
 
 // By the encoder's architecture; of one that is not known, the rows of its position table.
-EncoderLength LengthOfEncoder(const std::filesystem::path& folder) {
-  const Settings config = Settings::ReadIfThere(folder / "config.json");
+EncoderLength LengthOfEncoder(const ModelFiles& files) {
+  const Settings& config = files.ReadIfThere("config.json");
   const Architecture* known = FindArchitecture(config.String("model_type").value_or(""));
   if (known == nullptr) {
     const auto rows = config.Integer("max_position_embeddings", 1, INT32_MAX).value_or(0);
@@ -121,9 +114,9 @@ void RefuseProcessingSettings(const Settings& sentence_config) {
 }
 
 // From the folder of the tokenizer's files.
-TokenizerSettings SettingsIn(const std::filesystem::path& folder, bool plain) {
-  TokenizerSettings settings{.folder = folder};
-  const Settings sentence_config = ReadSentenceConfig(folder, plain);
+TokenizerSettings SettingsIn(const ModelFiles& files, bool plain) {
+  TokenizerSettings settings{.folder = files.path(), .files = files};
+  const Settings sentence_config = ReadSentenceConfig(files, plain);
   const std::string task =
       sentence_config.String("transformer_task").value_or("feature-extraction");
   if (task != "feature-extraction" && task != "sequence-classification") {
@@ -133,8 +126,8 @@ TokenizerSettings SettingsIn(const std::filesystem::path& folder, bool plain) {
   }
   CheckTransformerSettings(sentence_config);
   RefuseProcessingSettings(sentence_config);
-  const EncoderLength encoder = LengthOfEncoder(folder);
-  settings.max_tokens = WithinPositions(StatedLimit(folder, sentence_config), encoder);
+  const EncoderLength encoder = LengthOfEncoder(files);
+  settings.max_tokens = WithinPositions(StatedLimit(files, sentence_config), encoder);
   settings.max_query_tokens = LengthOfKind(sentence_config, "query_length", encoder);
   settings.max_document_tokens = LengthOfKind(sentence_config, "document_length", encoder);
   settings.lower_case = sentence_config.Boolean("do_lower_case").value_or(false);
@@ -143,17 +136,17 @@ TokenizerSettings SettingsIn(const std::filesystem::path& folder, bool plain) {
 
 }  // namespace
 
-TokenizerSettings ReadTokenizerSettings(const std::filesystem::path& model_folder) {
-  CheckIsFolder(model_folder);
-  return SettingsIn(TokenizerFolder(model_folder), IsPlain(model_folder));
+TokenizerSettings ReadTokenizerSettings(const ModelFiles& files) {
+  CheckIsFolder(files.path());
+  return SettingsIn(files.Below(EncoderFolderOf(files)), IsPlain(files));
 }
 
-void TakeLengths(const std::filesystem::path& from, TokenizerSettings* base, TandemFile* file) {
-  if (!std::filesystem::exists(from / "modules.json")) return;
-  const std::filesystem::path folder = TokenizerFolder(from);
-  const Settings sentence_config = ReadSentenceConfig(folder, /*plain=*/false);
-  const EncoderLength encoder = LengthOfEncoder(base->folder);
-  const TokenLimit stated = StatedLimit(folder, sentence_config);
+void TakeLengths(const ModelFiles& from, TokenizerSettings* base, TandemFile* file) {
+  if (!from.Has(kModulesFile)) return;
+  const ModelFiles module = from.Below(EncoderFolderOf(from));
+  const Settings sentence_config = ReadSentenceConfig(module, /*plain=*/false);
+  const EncoderLength encoder = LengthOfEncoder(base->files);
+  const TokenLimit stated = StatedLimit(module, sentence_config);
   if (stated.tokens > 0) {
     base->max_tokens = WithinPositions(stated, encoder);
     file->max_query_tokens = file->max_document_tokens = base->max_tokens.tokens;
@@ -166,8 +159,8 @@ void TakeLengths(const std::filesystem::path& from, TokenizerSettings* base, Tan
   }
 }
 
-TokenizerSettings ReadTokenizerOfModule(const std::filesystem::path& transformer) {
-  CheckIsFolder(transformer);
+TokenizerSettings ReadTokenizerOfModule(const ModelFiles& transformer) {
+  CheckIsFolder(transformer.path());
   return SettingsIn(transformer, /*plain=*/false);
 }
 

@@ -6,8 +6,11 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
+
+#include "weights/folders/model_files.h"
 
 namespace tandem::weights {
 
@@ -23,6 +26,7 @@ struct TokenizerSettings {
   // Where the tokenizer's files are: the model folder, or the folder below it that modules.json
   // names. Give this one to text::LoadTokenizer.
   std::filesystem::path folder;
+  ModelFiles files;
   // The first of these that is set: `max_seq_length` of sentence_bert_config.json,
   // `model_max_length` of tokenizer_config.json (or `max_len`, its older name), what the encoder of
   // config.json can read (its default length, where it has one, as T5 does). Never more than that
@@ -35,6 +39,11 @@ struct TokenizerSettings {
   // `do_lower_case` of sentence_bert_config.json: texts are lower-cased before the tokenizer's own
   // normalizer, as sentence-transformers does, also where that one keeps upper case.
   bool lower_case = false;
+
+  // What text::LoadTokenizer takes beside `folder` (text/load/known_files.h).
+  std::function<const std::string*(const std::filesystem::path&)> KnownFiles() const {
+    return [files = files](const std::filesystem::path& path) { return files.FindBytes(path); };
+  }
 };
 
 // Reads them from a folder of one encoder, or from a folder that holds no more than a tokenizer. A
@@ -44,15 +53,15 @@ struct TokenizerSettings {
 // file that is broken (config.json of a known architecture included), a value of a wrong type or
 // out of range, a `transformer_task` other than "feature-extraction" and "sequence-classification",
 // and `processing_kwargs` that change the tokenizer's calls.
-TokenizerSettings ReadTokenizerSettings(const std::filesystem::path& model_folder);
+TokenizerSettings ReadTokenizerSettings(const ModelFiles& files);
 
 // Puts the lengths that `from`, the folder of a PEFT adapter, says into `base` and `file`, cut to
 // what the encoder of `base` can read. A folder that lists modules, as sentence-transformers writes
 // it, says them as a model folder does; another one, as PEFT alone writes it, changes nothing.
 // Throws ModelError.
-void TakeLengths(const std::filesystem::path& from, TokenizerSettings* base, TandemFile* file);
+void TakeLengths(const ModelFiles& from, TokenizerSettings* base, TandemFile* file);
 
-// The same from the folder of a Transformer module.
-TokenizerSettings ReadTokenizerOfModule(const std::filesystem::path& transformer);
+// ReadTokenizerSettings from the folder of a Transformer module.
+TokenizerSettings ReadTokenizerOfModule(const ModelFiles& transformer);
 
 }  // namespace tandem::weights

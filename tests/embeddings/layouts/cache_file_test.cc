@@ -63,7 +63,7 @@ TEST_F(CacheFileTest, GivesBackWhatWasWrittenInAnyOrder) {
   ASSERT_TRUE(read);
   EXPECT_THAT(read->values, testing::ElementsAreArray(values_));
   EXPECT_EQ(Bytes().size(), 8192U + 30 * sizeof(float));
-  EXPECT_THAT(Bytes(), testing::StartsWith("tandem embeddings 1\nmodel 1\ntexts 2\nrows 10\n"));
+  EXPECT_THAT(Bytes(), testing::StartsWith("tandem embeddings 2\nmodel 1\ntexts 2\nrows 10\n"));
 }
 
 TEST_F(CacheFileTest, IsNotReadBeforeItIsComplete) {

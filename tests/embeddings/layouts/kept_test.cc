@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -53,6 +55,15 @@ TEST_F(KeptTest, AnotherProvenanceIsSaidAndNotRead) {
     EXPECT_FALSE(ReadKept(Folder(), other, 2, 2));
     EXPECT_THAT(messages.text(), testing::HasSubstr("encoding again"));
   }
+}
+
+// The rows of before may be gone already.
+TEST_F(KeptTest, AfterAnInterruptedWriteNothingIsKept) {
+  Write();
+  const auto interrupt = [](size_t) -> std::string_view { throw std::runtime_error("stopped"); };
+  EXPECT_THROW(WriteKept(Folder(), provenance_, {.values = values_, .width = 2, .id = interrupt}),
+               std::runtime_error);
+  EXPECT_FALSE(ReadKept(Folder(), provenance_, 2, 2));
 }
 
 TEST_F(KeptTest, WithoutItsSourceAFolderIsNotItsOwn) {

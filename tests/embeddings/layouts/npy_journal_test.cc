@@ -71,7 +71,8 @@ TEST_F(JournalTest, CutAnywhereItHasTheBlocksOfWholeLines) {
 }
 
 TEST_F(JournalTest, AnotherFileIsAnError) {
-  for (const char* text : {"", "tandem encode 2\nblocks\n", "tandem encode 1\nmodel 1f\n"}) {
+  for (const char* text : {"", "tandem encode 1\nblocks\n", "tandem encode 3\nblocks\n",
+                           "tandem encode 2\nmodel 1f\n"}) {
     WriteFileAtomically(path_, text);
     EXPECT_THROW(ReadJournal(path_), DataError) << text;
   }

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "base/files/files.h"
+#include "base/json/json_reader.h"
 #include "model/encoders/formula_weights.h"
 #include "tensor/ops.h"
 #include "weights/architecture.h"
@@ -29,8 +30,9 @@ const std::vector<EncoderCase>& EncoderCases() {
 }
 
 weights::EncoderSpec SpecOf(const EncoderCase& one) {
-  weights::EncoderSpec spec = weights::FindArchitecture(one.model_type())
-                                  ->read(weights::Settings("config.json", one.config()));
+  weights::EncoderSpec spec =
+      weights::FindArchitecture(one.model_type())
+          ->read(weights::Settings("config.json", ParseJson(one.config().dump())));
   spec.model_type = one.model_type();
   return spec;
 }

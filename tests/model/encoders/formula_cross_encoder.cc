@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/files/files.h"
+#include "base/json/json_reader.h"
 #include "model/encoders/formula_weights.h"
 #include "weights/architecture.h"
 #include "weights/classification_head.h"
@@ -40,7 +41,7 @@ void WriteCrossEncoder(const std::filesystem::path& folder, const json& one,
   const weights::EncoderSpec encoder = weights::ReadEncoderSpec(folder / "config.json");
   const weights::ClassificationSpec head =
       weights::FindClassificationHead(one["config"]["architectures"][0].get<std::string>())
-          ->read(weights::Settings("config.json", one["config"]), encoder);
+          ->read(weights::Settings("config.json", ParseJson(one["config"].dump())), encoder);
   std::vector<std::vector<float>> values;
   values.reserve(encoder.tensors.size() + head.tensors.size());
   std::vector<weights::TensorToWrite> tensors;

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/files/files.h"
+#include "base/json/json_reader.h"
 #include "base/random.h"
 #include "model/encoders/transformer.h"
 #include "tensor/kernels/cpu/bf16_products.h"
@@ -68,7 +69,8 @@ bool IsKnown(const json& golden) {
 
 Case CaseOf(const json& golden) {
   const std::string type = golden["config"]["model_type"];
-  return {weights::FindArchitecture(type)->read(weights::Settings("config.json", golden["config"])),
+  return {weights::FindArchitecture(type)->read(
+              weights::Settings("config.json", ParseJson(golden["config"].dump()))),
           golden};
 }
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/files/files.h"
-#include "embeddings/layouts/kept.h"
+#include "search/encoding/encoding_source.h"
 #include "support/temporary_folder.h"
 #include "support/tiny_model.h"
 #include "tensor/machine/process.h"
@@ -164,11 +164,11 @@ TEST_F(RetrieveTest, TheCacheGivesTheSameHits) {
 }
 
 TEST_F(RetrieveTest, AnotherModelIsAnotherSource) {
-  const std::string before =
-      SourceOf(*model_, model::TextKind::kDocument, dataset_.documents, tensor::Precision::kFp32);
+  const embeddings::Provenance before =
+      KeptSource(*model_, model::TextKind::kDocument, dataset_.documents, tensor::Precision::kFp32);
   model_->Parameters()[7].value.data_ptr<float>()[0] += 1e-6F;
-  EXPECT_NE(before, SourceOf(*model_, model::TextKind::kDocument, dataset_.documents,
-                             tensor::Precision::kFp32));
+  EXPECT_NE(before, KeptSource(*model_, model::TextKind::kDocument, dataset_.documents,
+                               tensor::Precision::kFp32));
 }
 
 TEST_F(RetrieveTest, FreeTextQueriesFindDocuments) {

@@ -11,7 +11,7 @@
 #include "base/files/files.h"
 #include "support/temporary_folder.h"
 #include "support/test_data.h"
-#include "text/tokenizer.h"
+#include "text/load/known_files.h"
 
 namespace tandem::text {
 namespace {
@@ -277,6 +277,20 @@ TEST_F(ModelFolder, WhatTransformersTakesNoOtherWayIsRefused) {
   Write("tokenizer_config.json", "{}");
   Write("config.json", R"({"model_type": "albert", "attention": NaN})");
   ExpectLoadError("config.json: model_type is albert, of which the class that reads its tokenizer");
+}
+
+TEST_F(ModelFolder, FilesThatTheCallerHasReadAreNotReadAgain) {
+  Write("vocab.txt", kVocab);
+  for (const char* name : {"config.json", "tokenizer_config.json"}) Write(name, "{");
+  EXPECT_THROW(LoadTokenizer(folder_.path()), ModelError);
+  const std::string config = R"({"model_type": "bert"})", tokenizer = R"({"do_lower_case": false})";
+  const auto known = [&](const std::filesystem::path& path) -> const std::string* {
+    if (path == folder_.path() / "config.json") return &config;
+    return path == folder_.path() / "tokenizer_config.json" ? &tokenizer : nullptr;
+  };
+  std::vector<int32_t> ids;
+  LoadTokenizer(folder_.path(), {}, known)->Encode("Caf\u00e9", 0, &ids);
+  EXPECT_THAT(ids, ElementsAre(2, 7, 3));
 }
 
 TEST(RealModel, MiniLmIsReadWithoutItsPadding) {

@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "text/base64.h"
 #include "text/generated_texts.h"
 #include "text/normalizers/character_map.h"
 #include "text/normalizers/charsmap.h"
@@ -170,18 +169,6 @@ TEST(CharacterMap, AnyByteChanged) {
       } catch (const std::invalid_argument&) {
       }
     }
-  }
-}
-
-TEST(Base64, DecodesWholeBytesOnly) {
-  EXPECT_EQ(DecodeBase64(""), "");
-  EXPECT_EQ(DecodeBase64("Zg=="), "f");
-  EXPECT_EQ(DecodeBase64("Zm8="), "fo");
-  EXPECT_EQ(DecodeBase64("Zm9v"), "foo");
-  EXPECT_EQ(DecodeBase64("+/8="), "\xfb\xff");
-  for (const std::string_view broken :
-       {"Z", "Zg=", "Zg", "Zh==", "Zm9=", "Z===", "====", "Zg==Zg==", "Zm9v\n", "Zm-v", "=m9v"}) {
-    EXPECT_FALSE(DecodeBase64(broken)) << broken;
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json/json_reader.h"
 #include "support/error_matching.h"
 #include "support/small_model_folder.h"
 #include "support/temporary_folder.h"
@@ -17,7 +18,7 @@ namespace {
 using enum PoolingMode;
 
 Pooling Read(const std::string& text) {
-  return ReadPooling(Settings("1_Pooling/config.json", nlohmann::json::parse(text)), 8);
+  return ReadPooling(Settings("1_Pooling/config.json", ParseJson(text)), 8);
 }
 
 TEST(ReadPooling, KnowsEveryModeInBothSpellings) {

@@ -1,9 +1,9 @@
-#include "text/base64.h"
+#include "base/base64.h"
 
 #include <array>
 #include <cstdint>
 
-namespace tandem::text {
+namespace tandem {
 namespace {
 
 constexpr std::string_view kDigits =
@@ -18,6 +18,23 @@ constexpr auto kValues = [] {
   }
   return values;
 }();
+
+// Two characters for each twelve bits: half as many look-ups as of one.
+constexpr auto kPairs = [] {
+  std::array<std::array<char, 2>, 4096> pairs{};
+  for (size_t i = 0; i < pairs.size(); ++i) pairs[i] = {kDigits[i / 64], kDigits[i % 64]};
+  return pairs;
+}();
+
+// The four characters of three bytes.
+char* WriteGroup(uint32_t first, uint32_t second, uint32_t third, char* to) {
+  const uint32_t group = first << 16 | second << 8 | third;
+  for (const auto& pair : {kPairs[group >> 12], kPairs[group & 4095]}) {
+    *to++ = pair[0];
+    *to++ = pair[1];
+  }
+  return to;
+}
 
 }  // namespace
 
@@ -42,19 +59,22 @@ std::optional<std::string> DecodeBase64(std::string_view encoded) {
   return bytes;
 }
 
+void AppendBase64(std::string_view bytes, std::string* out) {
+  const auto* at = reinterpret_cast<const unsigned char*>(bytes.data());
+  const size_t begin = out->size();
+  out->resize(begin + (bytes.size() + 2) / 3 * 4);
+  char* to = out->data() + begin;
+  size_t left = bytes.size();
+  for (; left >= 3; left -= 3, at += 3) to = WriteGroup(at[0], at[1], at[2], to);
+  if (left == 0) return;
+  WriteGroup(at[0], left == 2 ? at[1] : 0, 0, to);
+  for (size_t i = left + 1; i < 4; ++i) to[i] = '=';
+}
+
 std::string EncodeBase64(std::string_view bytes) {
   std::string encoded;
-  encoded.reserve((bytes.size() + 2) / 3 * 4);
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    uint32_t bits = 0;  // of three bytes, those behind the end as 0
-    for (size_t j = i; j < i + 3; ++j) {
-      bits = bits << 8 | (j < bytes.size() ? static_cast<unsigned char>(bytes[j]) : 0U);
-    }
-    for (int shift = 18; shift >= 0; shift -= 6) encoded += kDigits[bits >> shift & 63];
-  }
-  const size_t padding = (3 - bytes.size() % 3) % 3;
-  encoded.replace(encoded.size() - padding, padding, padding, '=');
+  AppendBase64(bytes, &encoded);
   return encoded;
 }
 
-}  // namespace tandem::text
+}  // namespace tandem

@@ -1,4 +1,4 @@
-#include "weights/architectures/decoder.h"
+#include "weights/families/decoder.h"
 
 #include <fmt/format.h>
 

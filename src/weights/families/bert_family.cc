@@ -1,4 +1,4 @@
-#include "weights/architectures/bert_family.h"
+#include "weights/families/bert_family.h"
 
 #include <fmt/format.h>
 
