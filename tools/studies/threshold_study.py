@@ -18,7 +18,7 @@ at its best, measured as rankings and at one threshold for all queries.
    set's dev). The base model is measured in the same way.
 3. lemma: MW's Lemma 1 on the base model's scores.
 
-A run is trained until dev does not rise from one epoch to the next, at a constant learning rate; the
+A run is trained until dev does not rise in PATIENCE epochs, at a constant learning rate; the
 best epoch's weights stay. Dev is the folder's own split, or held out of train, with documents of its
 own. Every corpus is cut to so many documents (SIZES), all judged ones among them.
 Every run that has ended is one file in WORK/results, and a run whose file is there with the same
@@ -55,7 +55,7 @@ POOL = 1500  # documents that dev is ranked in while training
 TOKENS = 64
 BATCH = 64
 MOST_EPOCHS = 5
-PATIENCE = 1
+PATIENCE = {"packages": 1, "medquad": 3, "squad": 1}  # epochs without a rise
 CHOICE = "ndcg@10"  # decides on dev, for all objectives
 RATES = {"packages": ["5e-5", "2e-5"], "medquad": ["5e-5", "2e-5"],
          "squad": ["5e-5", "2e-5", "5e-6"]}  # which the base model was trained on
@@ -128,7 +128,9 @@ class Study:
         options = self.options
         settings = {"model": os.path.basename(options.model), "sizes": options.sizes,
                     "batch": BATCH, "tokens": TOKENS, "epochs": options.epochs,
-                    "patience": PATIENCE, "pool": POOL, "precision": PRECISION}
+                    "patience": max((PATIENCE[data] for data in name.split() if data in PATIENCE),
+                                    default=0),
+                    "pool": POOL, "precision": PRECISION}
         found = self.results.find(name, settings)
         if found is not None:
             return found
@@ -154,7 +156,7 @@ class Study:
             "optimizer.learning_rate": float(run.rate), "schedule.name": "constant",
             "train.batch": BATCH, "train.steps": self.options.epochs * epoch,
             "train.checkpoint_every": 0, "validation.data": folder, "validation.measure": CHOICE,
-            "validation.every": f"{epoch} steps", "validation.patience": PATIENCE,
+            "validation.every": f"{epoch} steps", "validation.patience": PATIENCE[run.data],
             "validation.pool": POOL}
         if run.objective == "bixse":
             recipe["data.binarize_at"] = 1.0  # siblings of a package are right, as for the others
