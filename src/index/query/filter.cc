@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/json/json_document.h"
+#include "base/json/json_problem.h"
 #include "base/suggest.h"
 #include "report/tables/display_width.h"
 
@@ -226,7 +227,9 @@ JsonDocument Parsed(std::string_view json) {
         fmt::format("filter: {} bytes of JSON; at most {} are read", json.size(), kMaxJsonBytes));
   }
   try {
-    return JsonDocument(json, kMaxJsonLevels);
+    auto document = JsonDocument::ParseStrictly(json, kMaxJsonLevels);
+    if (!document) throw JsonTextError(JsonProblem(json));
+    return *std::move(document);
   } catch (const JsonLevelsError&) {
     throw UsageError(
         fmt::format("filter: is not valid JSON: it nests deeper than {} levels", kMaxJsonLevels));

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/json/json_document.h"
+#include "base/json/json_problem.h"
 #include "text/load/finish_stages.h"
 #include "text/load/json_view.h"
 #include "text/load/stage_readers.h"
@@ -76,7 +77,9 @@ class Document {
  private:
   static JsonDocument Parsed(std::string_view json, const std::string& file) {
     try {
-      return JsonDocument(json);
+      auto document = JsonDocument::ParseStrictly(json, JsonDocument::kMostLevels);
+      if (!document) throw JsonTextError(JsonProblem(json));
+      return *std::move(document);
     } catch (const JsonTextError& error) {
       throw ModelError(file, "", error.what());
     }
