@@ -351,7 +351,7 @@ TEST_F(Step, AWeightThatIsNotFiniteIsANumericError) {
 }
 
 TEST(MakeStepTest, ChoosesTheKindOfStep) {
-  const auto is_plain = [](const std::unique_ptr<const Step>& step) {
+  const auto is_plain = [](const std::unique_ptr<const train::Step>& step) {
     return dynamic_cast<const PlainStep*>(step.get()) != nullptr;
   };
   const std::unique_ptr<dist::ProcessGroup> alone = dist::ProcessGroup::Alone();
