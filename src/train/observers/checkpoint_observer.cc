@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/json/json_reader.h"
 #include "train/run/broadcast_arrays.h"
 #include "train/run/checkpoint.h"
 #include "train/run/loop.h"

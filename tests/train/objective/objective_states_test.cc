@@ -57,9 +57,9 @@ TEST(ScoreBank, GoesOnFromItsState) {
   Add(bank, 1, {1, 2, 3});
   Add(bank, 2, {4, 5});
   ScoreBank other(4, 2);
-  nlohmann::json state;
+  Json state;
   bank.VisitState(StateVisitor::Writer(state), "bank");
-  EXPECT_EQ(state.dump(), R"({"bank":[[1,2],[2,2]]})");
+  EXPECT_EQ(state.Dump(), R"({"bank":[[1,2],[2,2]]})");
   other.VisitState(StateVisitor::Reader(state), "bank");
   ASSERT_EQ(other.scores().size(), bank.scores().size());
   std::copy(bank.scores().begin(), bank.scores().end(), other.scores().begin());
@@ -150,7 +150,7 @@ TEST(ObjectiveStates, GoOnFromACheckpoint) {
                      LabelsOfTwo());
 
   Learning resumed;
-  nlohmann::json state;
+  Json state;
   before.states.VisitState(StateVisitor::Writer(state));
   resumed.states.VisitState(StateVisitor::Reader(state));
   resumed.optimizer.set_steps(before.optimizer.steps());

@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json/json_reader.h"
 #include "train/inputs/input_fingerprints.h"
 #include "train/run/checkpoint.h"
 
@@ -32,21 +31,21 @@ struct Part {
   }
 };
 
-nlohmann::json StateOf(Part part) {
-  nlohmann::json state = nlohmann::json::object();
+Json StateOf(Part part) {
+  Json state = Json::object();
   part.VisitState(StateVisitor::Writer(state));
   return state;
 }
 
 TEST(StateVisitor, ReadsWhatItWrote) {
-  const nlohmann::json state = StateOf({.flag = true,
-                                        .steps = int64_t{1} << 60,
-                                        .mean = 0.1,
-                                        .rare = 3,
-                                        .best = -0.5,
-                                        .bytes = 12,
-                                        .blocks = {{1, 2}, {3, 4}}});
-  EXPECT_EQ(state.dump(),
+  const Json state = StateOf({.flag = true,
+                              .steps = int64_t{1} << 60,
+                              .mean = 0.1,
+                              .rare = 3,
+                              .best = -0.5,
+                              .bytes = 12,
+                              .blocks = {{1, 2}, {3, 4}}});
+  EXPECT_EQ(state.Sorted().Dump(),
             R"({"best":-0.5,"bytes":12,"flag":true,"inner":{"blocks":[[1,2],[3,4]],"mean":0.1,)"
             R"("steps":1152921504606846976},"rare":3})");
   Part read;
@@ -55,8 +54,8 @@ TEST(StateVisitor, ReadsWhatItWrote) {
 }
 
 TEST(StateVisitor, LeavesOutWhatARunDoesNotKeep) {
-  const nlohmann::json state = StateOf({});
-  EXPECT_EQ(state.dump(),
+  const Json state = StateOf({});
+  EXPECT_EQ(state.Sorted().Dump(),
             R"({"bytes":null,"flag":false,"inner":{"blocks":[],"mean":0.0,"steps":0}})");
   Part read{.rare = 1, .best = 2.0, .bytes = 3};
   read.VisitState(StateVisitor::Reader(state));
@@ -72,14 +71,14 @@ TEST(StateVisitor, AMissingMemberOrOneOfAnotherTypeThrows) {
         R"({"flag":true,"inner":{"steps":1,"mean":0,"blocks":[[1]]},"bytes":null})",
         R"({"flag":true,"inner":{"steps":1,"mean":0,"blocks":[]}})"}) {
     Part read;
-    const nlohmann::json state = nlohmann::json::parse(broken);
-    EXPECT_THROW(read.VisitState(StateVisitor::Reader(state)), nlohmann::json::exception) << broken;
+    const Json state = ParseJson(broken);
+    EXPECT_THROW(read.VisitState(StateVisitor::Reader(state)), JsonError) << broken;
   }
 }
 
 // As every earlier version has written them.
 TEST(CheckpointFacts, AreReadWhereverACheckpointSaysThem) {
-  const CheckpointFacts facts = FactsOf(nlohmann::json::parse(
+  const CheckpointFacts facts = FactsOf(ParseJson(
       R"({"adapter_fingerprint":3,"base_fingerprint":2,"data_fingerprint":1,"ranks":4,"loop":{)"
       R"("metrics_bytes":5,"best_step":6,"base_value":0.25,"stopped_early":true,"progress":0.5,)"
       R"("progress_before":0.4}})"));
@@ -93,7 +92,7 @@ TEST(CheckpointFacts, AreReadWhereverACheckpointSaysThem) {
   EXPECT_TRUE(facts.stopped_early);
   EXPECT_EQ(facts.progress, 0.5);
   EXPECT_EQ(facts.progress_before, 0.4);
-  const CheckpointFacts none = FactsOf(nlohmann::json::parse(R"({"step":2})"));
+  const CheckpointFacts none = FactsOf(ParseJson(R"({"step":2})"));
   EXPECT_EQ(none.inputs.data, 0);
   EXPECT_EQ(none.ranks, 1);
   EXPECT_FALSE(none.base_value.has_value());

@@ -54,7 +54,7 @@ TEST(LossScale, GoesOnFromItsState) {
   for (int step = 0; step < 3; ++step) scale.Count(true);
   scale.Count(false);
   for (int step = 0; step < 3; ++step) scale.Count(true);
-  nlohmann::json state;
+  Json state;
   scale.VisitState(StateVisitor::Writer(state));
   other.VisitState(StateVisitor::Reader(state));
   for (int step = 0; step < 2; ++step) {
