@@ -32,7 +32,7 @@ config::LoadedRecipe RecipeWith(const std::string& more) {
 TEST(ResolveRun, WritesWhatTheMachineDecidesIntoTheRecipe) {
   const auto alone = dist::ProcessGroup::Alone();
   const ResolvedRun run = ResolveRun(
-      RecipeWith("batch = 64\n[optimizer]\nlearning_rate = 1e-5\nlearning_rate_scaling = \"sqrt\"\n"
+      RecipeWith("batch = 64\n[optimizer]\nlearning_rate = 1e-5\nlearning_rate_scaling = \"sqrt_batch\"\n"
                  "reference_batch = 16\n"),
       alone.get());
   EXPECT_EQ(run.threads, UsableThreads());
@@ -51,7 +51,7 @@ TEST(ResolveRun, RefusesKeysBeforeAnythingIsRead) {
       {"batch = 8\n[validation]\nholdout = \"10%\"\nmeasure = \"best\"\n",
        "validation.measure is no measure"},
       {"batch = 8\n[mining]\nevery = \"10%\"\nrange = \"9:3\"\n", "mining.range must be FIRST:END"},
-      {"batch_tokens = 90\n[optimizer]\nlearning_rate_scaling = \"sqrt\"\nreference_batch = 16\n",
+      {"batch_tokens = 90\n[optimizer]\nlearning_rate_scaling = \"sqrt_batch\"\nreference_batch = 16\n",
        "learning_rate_scaling needs train.batch"}};
   for (const auto& [keys, problem] : broken) {
     try {
