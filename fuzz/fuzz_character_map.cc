@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/utf8.h"
 #include "text/normalizers/precompiled.h"
-#include "text/unicode/utf8.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   // A copy of exactly this size, so that AddressSanitizer sees a read past its end.
@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
                                         "\u0600\u1100\u1161\u200d\u2764"}) {
       std::string form;
       normalizer.Normalize(text, &form);
-      if (!tandem::text::IsValidUtf8(form)) std::abort();
+      if (!tandem::IsUtf8(form)) std::abort();
     }
   } catch (const std::invalid_argument&) {
   }

@@ -72,7 +72,7 @@ const CLI::App& ActiveApp(const CLI::App& app) {
   return chosen.empty() ? app : ActiveApp(*chosen.front());
 }
 
-// " index build", as it stands behind `tandem`.
+// " index build", as it stands after `tandem`.
 std::string CommandWords(const CLI::App& app) {
   const CLI::App* parent = app.get_parent();
   return parent == nullptr ? "" : CommandWords(*parent) + " " + app.get_name();

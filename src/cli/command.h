@@ -24,7 +24,7 @@ struct Command : config::EntryInfo {  // its summary stands in `tandem --help`
   // Adds the command's flags and returns what runs once they are parsed. Null where `parts` do the
   // work.
   CommandBody (*configure)(Flags& flags);
-  // Commands of their own behind this one's name: `tandem index build`. Null: none.
+  // Commands of their own after this one's name: `tandem index build`. Null: none.
   std::span<const Command* const> (*parts)() = nullptr;
 };
 

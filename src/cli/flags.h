@@ -80,7 +80,7 @@ class Flags {
   // A flag without a value, "--name" or "-n,--name": true where it is given, however often.
   Flag AddSwitch(std::string_view name, bool& value, std::string_view help);
 
-  // Printed behind the flags in the command's help.
+  // Printed after the flags in the command's help.
   void SetFooter(std::string_view text);
 
  private:

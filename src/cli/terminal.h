@@ -37,7 +37,7 @@ class Terminal final : public MessageSink {
   bool is_terminal_;
   bool coloured_;
   bool quiet_ = false;
-  std::atomic<bool> bar_is_open_ = false;  // the cursor stands behind a bar
+  std::atomic<bool> bar_is_open_ = false;  // the cursor stands after a bar
 };
 
 }  // namespace tandem::app

@@ -12,7 +12,7 @@
 namespace tandem::config {
 namespace {
 
-std::string Found(const Value& value) {
+std::string FoundText(const Value& value) {
   static constexpr std::string_view kTypes[] = {"nothing", "boolean", "integer", "number", "string",
                                                 "range",   "list",    "list",    "list"};
   return fmt::format("found {} {}", kTypes[value.index()], FormatValue(value));
@@ -23,7 +23,7 @@ std::string OutOfRange(const ParamInfo& info, const Value& value) {
 }
 
 CheckedValue WrongType(const ParamInfo& info, const Value& value) {
-  return {{}, fmt::format("must be {}, {}", KindPhrase(info.kind), Found(value))};
+  return {{}, fmt::format("must be {}, {}", KindPhrase(info.kind), FoundText(value))};
 }
 
 CheckedValue CheckNumber(const ParamInfo& info, const Value& value) {
@@ -33,7 +33,7 @@ CheckedValue CheckNumber(const ParamInfo& info, const Value& value) {
   }
   const auto* real = std::get_if<double>(&number);
   if (real == nullptr) return WrongType(info, value);
-  if (!std::isfinite(*real)) return {{}, fmt::format("must be finite, {}", Found(value))};
+  if (!std::isfinite(*real)) return {{}, fmt::format("must be finite, {}", FoundText(value))};
   const bool inside = *real >= info.range.minimum && *real <= info.range.maximum;
   return inside ? CheckedValue{number, ""} : CheckedValue{{}, OutOfRange(info, value)};
 }

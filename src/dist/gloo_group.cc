@@ -48,7 +48,7 @@ constexpr milliseconds kNoLimit = std::chrono::hours(24 * 365);
 
 // Says how long a wait for a GPU sleeps before it looks again, at first and at most.
 constexpr std::chrono::microseconds kShortestPause{10};
-constexpr std::chrono::microseconds kLongestPause{1000};
+constexpr std::chrono::microseconds kLongestPollPause{1000};
 
 // The address of this machine from which `host` is reached; "" where that is not known.
 std::string AddressTowards(const std::string& host, int port) {
@@ -286,7 +286,7 @@ class GlooGroup final : public ProcessGroup {
   void WaitForDevice(Work& work) const {
     try {
       for (auto pause = kShortestPause; !work.isCompleted();
-           pause = std::min(2 * pause, kLongestPause)) {
+           pause = std::min(2 * pause, kLongestPollPause)) {
         if (const std::optional<LostPeer> lost = peers_->Lost()) Throw(*lost);
         std::this_thread::sleep_for(pause);
       }

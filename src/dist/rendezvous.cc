@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 // The longest pause between two looks at the store.
-constexpr milliseconds kLongestPause{500};
+constexpr milliseconds kLongestRetryPause{500};
 
 std::vector<uint8_t> Bytes(const std::string& text) { return {text.begin(), text.end()}; }
 
@@ -75,7 +75,7 @@ std::string WordOf(const Launch& launch, c10d::Store& store, const char* key) {
   if (!store.check({key})) return "";
   const std::vector<uint8_t> word = store.get(key);
   // The store goes with rank 0: not before the others have read it.
-  if (launch.rank == 0) std::this_thread::sleep_for(2 * kLongestPause);
+  if (launch.rank == 0) std::this_thread::sleep_for(2 * kLongestRetryPause);
   return {word.begin(), word.end()};
 }
 
@@ -111,14 +111,14 @@ void Meet(const Launch& launch, c10d::Store& store, milliseconds timeout) {
         "two processes of this job have rank {}: give each a RANK of its own, from 0 to {}",
         launch.rank, launch.ranks - 1);
     store.set("twice", Bytes(twice));
-    std::this_thread::sleep_for(2 * kLongestPause);  // until the others have read it
+    std::this_thread::sleep_for(2 * kLongestRetryPause);  // until the others have read it
     throw UsageError(twice);
   }
   store.set(fmt::format("beat/{}", launch.rank), Bytes("-1 "));
   const Clock::time_point end = Clock::now() + timeout;
   std::vector<int> missing;
   for (int rank = 0; rank < launch.ranks; ++rank) missing.push_back(rank);
-  for (milliseconds pause{1};; pause = std::min(2 * pause, kLongestPause)) {
+  for (milliseconds pause{1};; pause = std::min(2 * pause, kLongestRetryPause)) {
     std::erase_if(missing,
                   [&store](int rank) { return store.check({fmt::format("beat/{}", rank)}); });
     if (const std::string twice = WordOf(launch, store, "twice"); !twice.empty()) {

@@ -20,7 +20,7 @@ struct Pair {
 };
 
 // Queries that a thread takes at a time: enough work to outweigh the cost of handing it out.
-constexpr size_t kGrain = 16;
+constexpr size_t kPairsAtOnce = 16;
 
 [[noreturn]] void ThrowNothingInCommon(const data::Run& run, const data::Qrels& qrels) {
   const auto some = [](const auto& queries) {
@@ -173,7 +173,7 @@ Evaluation EvaluateRun(const data::Run& run, const data::Qrels& qrels,
     samples = takes_samples ? std::vector<QuerySamples>(pairs.size())
                             : GivenSamples(pairs, options.samples);
   }
-  ParallelFor(pairs.size(), kGrain, options.threads, [&](size_t begin, size_t end) {
+  ParallelFor(pairs.size(), kPairsAtOnce, options.threads, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
       EvaluateQuery(pairs[i], i, options.ranking, evaluation.measures,
                     takes_samples ? &samples[i] : nullptr);

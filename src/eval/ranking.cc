@@ -26,13 +26,13 @@ double Rounded(double score, ScorePrecision precision) {
 
 // Slots of the table of grades for each judgement. Most results are not judged, and in a sparse
 // table the first slot nearly always says so.
-constexpr size_t kRoom = 8;
+constexpr size_t kSlotsPerJudgement = 8;
 
 // Finds the grade of a document; negative grades are no judgements.
 class Grades {
  public:
   explicit Grades(std::span<const data::GradedDocument> judgements) : judgements_(judgements) {
-    index_.Reset(judgements.size() * kRoom);
+    index_.Reset(judgements.size() * kSlotsPerJudgement);
     for (size_t i = 0; i < judgements.size(); ++i) {
       index_.Insert(data::IdHash(judgements[i].document), static_cast<uint32_t>(i));
     }

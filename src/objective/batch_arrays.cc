@@ -30,16 +30,6 @@ const bool* Bools(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.data_ptr<bool>() : nullptr;
 }
 
-std::span<const double> Span(const at::Tensor& tensor) {
-  if (!tensor.defined()) return {};
-  return {tensor.data_ptr<double>(), static_cast<size_t>(tensor.numel())};
-}
-
-std::optional<double> Scalar(const at::Tensor& tensor) {
-  if (!tensor.defined()) return std::nullopt;
-  return tensor.item<double>();
-}
-
 void CheckFinite(const at::Tensor& scores, const char* rows, const char* columns) {
   if (!scores.defined()) return;
   const double* values = scores.data_ptr<double>();
@@ -51,6 +41,16 @@ void CheckFinite(const at::Tensor& scores, const char* rows, const char* columns
 }
 
 }  // namespace
+
+std::span<const double> SpanOf(const at::Tensor& tensor) {
+  if (!tensor.defined()) return {};
+  return {tensor.data_ptr<double>(), static_cast<size_t>(tensor.numel())};
+}
+
+std::optional<double> ScalarOf(const at::Tensor& tensor) {
+  if (!tensor.defined()) return std::nullopt;
+  return tensor.item<double>();
+}
 
 BatchArrays MakeBatchArrays(const Scores& scores, const Labels& labels, const States& states,
                             const Needs& needs) {
@@ -77,10 +77,10 @@ BatchArrays MakeBatchArrays(const Scores& scores, const Labels& labels, const St
              .negative = Bools(a.negative),
              .query_negative = Bools(a.query_negative),
              .document_negative = Bools(a.document_negative),
-             .bank_positives = Span(a.bank_positives),
-             .bank_negatives = Span(a.bank_negatives),
-             .scale = Scalar(states.scale),
-             .bias = Scalar(states.bias),
+             .bank_positives = SpanOf(a.bank_positives),
+             .bank_negatives = SpanOf(a.bank_negatives),
+             .scale = ScalarOf(states.scale),
+             .bias = ScalarOf(states.bias),
              .threads = at::get_num_threads()};
   CheckColumns(a.batch);
   UseWeights(labels.weights, a.batch);

@@ -3,6 +3,9 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <optional>
+#include <span>
+
 #include "objective/batch.h"
 #include "objective/catalogue.h"
 #include "objective/objective.h"
@@ -24,5 +27,11 @@ struct BatchArrays {
 // `scores` and `labels` must outlive the arrays.
 BatchArrays MakeBatchArrays(const Scores& scores, const Labels& labels, const States& states,
                             const Needs& needs);
+
+// The elements of a contiguous float64 tensor on the CPU; none where it is undefined.
+std::span<const double> SpanOf(const at::Tensor& tensor);
+
+// The element of a float64 tensor of one element; none where it is undefined.
+std::optional<double> ScalarOf(const at::Tensor& tensor);
 
 }  // namespace tandem::objective

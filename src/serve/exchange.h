@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "serve/queues/encode_job.h"
 #include "serve/route.h"
 #include "serve/service.h"
-#include "serve/work/encode_job.h"
 
 namespace tandem::serve {
 

@@ -17,12 +17,12 @@
 #include "serve/backend.h"
 #include "serve/http/http_message.h"
 #include "serve/metrics.h"
+#include "serve/queues/batch_queue.h"
+#include "serve/queues/batcher.h"
+#include "serve/queues/search_slots.h"
+#include "serve/queues/work_memory.h"
+#include "serve/queues/worker_pool.h"
 #include "serve/route.h"
-#include "serve/work/batch_queue.h"
-#include "serve/work/batcher.h"
-#include "serve/work/search_slots.h"
-#include "serve/work/work_memory.h"
-#include "serve/work/worker_pool.h"
 
 namespace tandem::serve {
 

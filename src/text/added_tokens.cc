@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "text/unicode/unicode.h"
-#include "text/unicode/utf8.h"
 
 namespace tandem::text {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "text/unicode/utf8.h"
+#include "base/utf8.h"
 
 namespace tandem::text {
 namespace {
@@ -166,7 +166,7 @@ void PipelineTokenizer::AddId(int32_t id, std::vector<int32_t>* ids) const {
 
 void PipelineTokenizer::EncodePlain(Scratch* scratch, std::string_view text, size_t max_ids,
                                     std::vector<int32_t>* ids) const {
-  if (!IsValidUtf8(text)) return EncodePlain(scratch, RepairUtf8(text), max_ids, ids);
+  if (!IsUtf8(text)) return EncodePlain(scratch, RepairUtf8(text), max_ids, ids);
   scratch->pieces.clear();
   stages_.added_tokens.plain.Split(text, &scratch->pieces);
   for (const TextPiece& piece : scratch->pieces) {

@@ -97,7 +97,7 @@ struct TokenizerOptions {
 
 // Reads `tokenizer.json`, or where it is absent `vocab.txt`, from a folder, and what the files
 // beside it make of it in transformers 5: tokenizer_config.json, special_tokens_map.json,
-// added_tokens.json and the class that config.json means (text/load/tokenizer_class.h). Throws
+// added_tokens.json and the class that config.json means (text/classes/tokenizer_class.h). Throws
 // ModelError naming the file and, for a component that is not supported, the component and the
 // supported ones.
 std::unique_ptr<const Tokenizer> LoadTokenizer(const std::filesystem::path& folder,

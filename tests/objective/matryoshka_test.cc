@@ -79,11 +79,6 @@ TEST(Matryoshka, EqualsMatryoshkaLossOverMultipleNegativesRankingLoss) {
   EXPECT_NEAR(documents.grad().norm().item<double>(), 9.3906932899764808, 1e-9);
 }
 
-at::Tensor Bools(MaskStore& mask, size_t rows) {
-  const auto columns = static_cast<int64_t>(mask.size / rows);
-  return at::from_blob(mask.cells.get(), {static_cast<int64_t>(rows), columns}, at::kBool).clone();
-}
-
 Labels LabelsOf(RandomBatch& batch) {
   return {
       .positive =

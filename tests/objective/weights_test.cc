@@ -13,7 +13,7 @@
 namespace tandem::objective {
 namespace {
 
-constexpr uint64_t kSeeds = 4;
+constexpr uint64_t kWeightSeeds = 4;
 
 // Weights from 0 to 3, one of them 0.
 std::vector<double> SomeWeights(size_t queries, uint64_t seed) {
@@ -98,7 +98,7 @@ void ExpectEqual(const Graded& got, const Graded& want) {
 
 TEST(WeightsOfEveryObjective, OnesGiveTheBitsOfNone) {
   ForEveryVariant([](const Variant&, const Formula& formula) {
-    for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    for (uint64_t seed = 0; seed < kWeightSeeds; ++seed) {
       RandomBatch batch(seed, {});
       batch.bank_positives = {0.1, -0.3};
       batch.bank_negatives = {0.2, 0.4, -0.9};
@@ -111,7 +111,7 @@ TEST(WeightsOfEveryObjective, OnesGiveTheBitsOfNone) {
 
 TEST(WeightsOfEveryObjective, HaveTheGradientOfCentralDifferences) {
   ForEveryVariant([](const Variant& variant, const Formula& formula) {
-    for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    for (uint64_t seed = 0; seed < kWeightSeeds; ++seed) {
       RandomBatch batch = FixedBias(variant, seed);
       batch.weights = SomeWeights(batch.q, seed);
       const Graded graded = EvaluateWithGradient(formula, batch);
@@ -147,7 +147,7 @@ TEST(WeightsOfEveryObjective, WeighTheGradientOfItsStates) {
 // loss = 1/count sum_i w_i n_i losses[i], for any weights.
 TEST(LossesOfEveryObjective, AddUpToTheLoss) {
   ForEveryVariant([](const Variant& variant, const Formula& formula) {
-    for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    for (uint64_t seed = 0; seed < kWeightSeeds; ++seed) {
       const RandomBatch batch = FixedBias(variant, seed);
       const Evaluation plain = formula.Evaluate(batch.View(), nullptr);
       const std::vector<double> terms = TermsOf(formula, batch, plain.count);

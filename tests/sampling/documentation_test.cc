@@ -37,7 +37,7 @@ Examples Positives(const std::vector<uint32_t>& counts) {
   return examples;
 }
 
-std::vector<DrawnPair> PairsOf(const std::vector<Batch>& batches) {
+std::vector<DrawnPair> PairListOf(const std::vector<Batch>& batches) {
   std::vector<DrawnPair> pairs;
   for (const Batch& batch : batches) {
     for (size_t row = 0; row < batch.rows(); ++row) {
@@ -53,7 +53,7 @@ TEST(Documentation, UniformHasEveryQueryOnce) {
   std::vector<int> of_a(3);
   std::set<uint32_t> firsts;
   for (uint64_t pass = 0; pass < 3000; ++pass) {
-    const std::vector<DrawnPair> pairs = PairsOf(TakePass(*sampler, pass));
+    const std::vector<DrawnPair> pairs = PairListOf(TakePass(*sampler, pass));
     ASSERT_EQ(pairs.size(), 2);
     firsts.insert(pairs[0].first);
     const DrawnPair& a = pairs[0].first == 0 ? pairs[0] : pairs[1];
@@ -76,13 +76,13 @@ TEST(Documentation, StaticPruningKeepsThreeOfFivePairs) {
     return TakePass(*sampler, 0);
   };
   const std::vector<Batch> pass = pass_by({0.9F, 0.8F, 0.3F, 0.6F, 0.2F});
-  EXPECT_THAT(PairsOf(pass),
+  EXPECT_THAT(PairListOf(pass),
               UnorderedElementsAre(DrawnPair(0, 0), DrawnPair(0, 1), DrawnPair(2, 3)));
   ASSERT_EQ(pass.size(), 2);  // the draws of A share a text
   for (const Batch& batch : pass) {
     EXPECT_EQ(std::count(batch.queries.begin(), batch.queries.end(), 0U), 1);
   }
-  EXPECT_THAT(PairsOf(pass_by(std::vector<float>(5, 0.5F))),
+  EXPECT_THAT(PairListOf(pass_by(std::vector<float>(5, 0.5F))),
               UnorderedElementsAre(DrawnPair(0, 0), DrawnPair(0, 1), DrawnPair(1, 2)));
 }
 
@@ -92,7 +92,7 @@ TEST(Documentation, RandomPruningKeepsAnyThreeOfFivePairs) {
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     const auto sampler = kRandomPruning.make(
         examples, {.seed = seed, .batch = 3, .params = ParamsOf(kRandomPruning, {{"keep", 0.6}})});
-    const std::vector<DrawnPair> pairs = PairsOf(TakePass(*sampler, 0));
+    const std::vector<DrawnPair> pairs = PairListOf(TakePass(*sampler, 0));
     EXPECT_EQ(pairs.size(), 3);
     kept.insert({pairs.begin(), pairs.end()});
   }
@@ -116,8 +116,8 @@ TEST(Documentation, DynamicPruningIsSureOf250QueriesAtTheStartAnd531AtTheEnd) {
   const auto sampler = MakeScored(kDynamicPruning, examples, {.length = {.batches = 1}});
   Probabilities audit;
   sampler->set_audit(&audit);
-  EXPECT_EQ(PairsOf(TakePass(*sampler, 0)).size(), 625);
-  EXPECT_EQ(PairsOf(TakePass(*sampler, 1)).size(), 625);
+  EXPECT_EQ(PairListOf(TakePass(*sampler, 0)).size(), 625);
+  EXPECT_EQ(PairListOf(TakePass(*sampler, 1)).size(), 625);
   EXPECT_THAT(audit.sure, ElementsAre(250, 531));
   EXPECT_FLOAT_EQ(audit.others[0], 375 / 750.0F);
   EXPECT_FLOAT_EQ(audit.others[1], 94 / 469.0F);

@@ -324,8 +324,8 @@ TEST(Linear, CopiesThatAreMadeOnUseAreMadeAgainForAnotherMap) {
 }
 
 // All operations with weights, one after the other.
-struct Layer {
-  Layer()
+struct LinearLayer {
+  LinearLayer()
       : make(4),
         map({Leaf(make, {32, 32})}, {Leaf(make, {32})}),
         mixed({Leaf(make, {32, 32})}, {Leaf(make, {32})}),
@@ -352,7 +352,7 @@ TEST(Linear, ABackwardPassMayOutliveItsLayer) {
   const at::Tensor x = make.Make({37, 32}, 1).to(at::kFloat);
   std::vector<at::Tensor> gradients;
   for (const bool ends_before : {false, true}) {
-    auto layer = std::make_unique<Layer>();
+    auto layer = std::make_unique<LinearLayer>();
     const at::Tensor leaf = x.clone().requires_grad_(true);
     at::Tensor out = layer->Run(leaf, tokens);
     const c10::weak_intrusive_ptr<c10::TensorImpl> weight(layer->up.weights()[0].getIntrusivePtr());

@@ -1,4 +1,4 @@
-// A BEIR folder that a small model can learn: a query shares words with its own document.
+// A BEIR folder that a small model can learn: a query shares words with its paired document.
 #pragma once
 
 #include <fmt/format.h>

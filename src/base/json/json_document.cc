@@ -50,6 +50,25 @@ JsonElement::Kind JsonElement::kind() const {
   return Kind::kObject;
 }
 
+std::string_view JsonElement::KindName() const {
+  switch (kind()) {
+    case Kind::kNull:
+      return "null";
+    case Kind::kBoolean:
+      return "a boolean";
+    case Kind::kString:
+      return "a string";
+    case Kind::kArray:
+      return "an array";
+    case Kind::kObject:
+      return "an object";
+    case Kind::kInteger:
+    case Kind::kNumber:
+      break;
+  }
+  return "a number";
+}
+
 std::optional<bool> JsonElement::Boolean() const { return Get<bool>(As<dom::element>(place_)); }
 std::optional<int64_t> JsonElement::Integer() const {
   return kind() == Kind::kInteger ? Get<int64_t>(As<dom::element>(place_)) : std::nullopt;

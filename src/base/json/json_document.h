@@ -26,6 +26,9 @@ class JsonElement {
 
   // kInteger: a number without fraction and exponent; kNumber: every other one.
   Kind kind() const;
+  // How messages say what was found: "an array", "an object", "a string", "a number", "a boolean"
+  // or "null".
+  std::string_view KindName() const;
   bool is_null() const { return kind() == Kind::kNull; }
   bool is_array() const { return kind() == Kind::kArray; }
   bool is_object() const { return kind() == Kind::kObject; }

@@ -2,11 +2,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <iterator>
 
 #include "base/json/json.h"
 #include "base/json/json_double.h"
-#include "base/json/json_scanner.h"
+#include "base/utf8.h"
 
 namespace tandem {
 namespace {
@@ -37,18 +38,6 @@ std::string_view NamedEscape(char c) {
 bool StandsForItself(char c) {
   return static_cast<unsigned char>(c) >= 0x20 && static_cast<unsigned char>(c) < 0x80 &&
          c != '"' && c != '\\';
-}
-
-// The bytes of the longest start of a character that `text`, which begins with no whole character,
-// begins with; at least 1. Each such part becomes one U+FFFD (The Unicode Standard, section 3.9:
-// substitution of maximal subparts).
-size_t PartBytes(std::string_view text) {
-  for (const size_t bytes : {size_t{3}, size_t{2}}) {
-    if (text.size() < bytes) continue;
-    const std::string completed = std::string(text.substr(0, bytes)) + "\x80\x80";
-    if (Utf8CharacterBytes(completed) > bytes) return bytes;
-  }
-  return 1;
 }
 
 class Writer {
@@ -143,7 +132,9 @@ class Writer {
       fmt::format_to(std::back_inserter(out_), "\\u{:04x}", static_cast<unsigned>(text.front()));
       return 1;
     }
-    if (const size_t bytes = Utf8CharacterBytes(text); bytes > 0) {
+    const int length = CharacterLength(text);
+    const auto bytes = static_cast<size_t>(std::abs(length));
+    if (length > 0) {
       out_.append(text.substr(0, bytes));
       return bytes;
     }
@@ -152,7 +143,7 @@ class Writer {
                                   static_cast<unsigned char>(text.front())));
     }
     out_ += kReplacement;
-    return PartBytes(text);
+    return bytes;
   }
 
   int indent_;

@@ -7,13 +7,14 @@
 
 #include "base/files/file_kind.h"
 #include "base/json/json_scanner.h"
+#include "base/utf8.h"
 
 namespace tandem {
 namespace {
 
 constexpr std::string_view kInvalid = "is not valid JSON";
-constexpr size_t kShownBytes = 40;
-constexpr std::string_view kMark = "\xEF\xBB\xBF";
+constexpr size_t kStartBytes = 40;
+constexpr std::string_view kUtf8Mark = "\xEF\xBB\xBF";
 
 // "column 12", or "line 3, column 12" where the text has several lines.
 std::string PlaceText(std::string_view text, size_t offset) {
@@ -45,9 +46,9 @@ std::string_view WithoutBlanks(std::string_view text) {
   return text;
 }
 
-// Returns at most kShownBytes of a text, in whole characters, without control characters.
+// Returns at most kStartBytes of a text, in whole characters, without control characters.
 std::string Start(std::string_view text) {
-  size_t end = std::min(kShownBytes, text.size());
+  size_t end = std::min(kStartBytes, text.size());
   while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) {
     --end;
   }
@@ -137,7 +138,7 @@ std::string JsonLineProblem(std::string_view line, const JsonLinePlace& place) {
   if (place.is_first) {
     if (std::string problem = NoDataProblem(line, place.file); !problem.empty()) return problem;
   }
-  if (line.starts_with(kMark)) {
+  if (line.starts_with(kUtf8Mark)) {
     return "begins with a byte order mark, which stands at the start of a file only; remove it";
   }
   const std::string_view text = WithoutBlanks(line);
@@ -172,11 +173,11 @@ std::string JsonLineProblem(std::string_view line, const JsonLinePlace& place) {
 
 std::string Utf8Problem(std::string_view text) {
   for (size_t at = 0; at < text.size();) {
-    const size_t bytes = Utf8CharacterBytes(text.substr(at));
-    if (bytes == 0) {
+    const int bytes = CharacterLength(text.substr(at));
+    if (bytes < 0) {
       return Utf8Text(text, at, fmt::format("the byte 0x{:02X}", text[at] & 0xFF));
     }
-    at += bytes;
+    at += static_cast<size_t>(bytes);
   }
   return "";
 }

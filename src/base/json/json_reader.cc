@@ -102,7 +102,7 @@ std::optional<Json> Parse(std::string_view text, size_t most_levels) try {
 }
 
 // A number that the parser does not know passes through it as a string that no file holds.
-constexpr std::string_view kMark = "\x01tandem number ";
+constexpr std::string_view kNumberMark = "\x01tandem number ";
 
 // `text` with each of `numbers` as a marked string.
 std::string WithMarkedNumbers(std::string_view text, const std::vector<JsonNumber>& numbers) {
@@ -110,7 +110,7 @@ std::string WithMarkedNumbers(std::string_view text, const std::vector<JsonNumbe
   size_t at = 0;
   for (const JsonNumber& number : numbers) {
     marked += text.substr(at, number.offset - at);
-    marked += fmt::format("\"\\u0001{}{}\"", kMark.substr(1), number.text);
+    marked += fmt::format("\"\\u0001{}{}\"", kNumberMark.substr(1), number.text);
     at = number.offset + number.text.size();
   }
   return marked += text.substr(at);
@@ -124,8 +124,8 @@ void RestoreNumbers(Json* value) {
   if (value->is_object()) {
     for (JsonMember& member : value->items()) RestoreNumbers(&member.value);
   }
-  if (!value->is_string() || !value->text().starts_with(kMark)) return;
-  *value = FloatOf(value->text().substr(kMark.size()));
+  if (!value->is_string() || !value->text().starts_with(kNumberMark)) return;
+  *value = FloatOf(value->text().substr(kNumberMark.size()));
 }
 
 // Reads a text that the parser has refused, maybe for its numbers; `json` is the text without its

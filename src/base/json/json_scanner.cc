@@ -8,6 +8,8 @@
 #include <cmath>
 #include <utility>
 
+#include "base/utf8.h"
+
 namespace tandem {
 namespace {
 
@@ -38,23 +40,6 @@ bool Fits(std::string_view number, bool is_integer) {
   return exponent != number.npos && number.substr(exponent + 1).starts_with('-');
 }
 
-void AppendCodePoint(unsigned code, std::string* out) {
-  const auto add = [&](unsigned byte) { *out += static_cast<char>(byte); };
-  const auto add_rest = [&](int shift) { add(0x80 | ((code >> shift) & 0x3F)); };
-  if (code < 0x80) return add(code);
-  if (code < 0x800) {
-    add(0xC0 | code >> 6);
-  } else if (code < 0x10000) {
-    add(0xE0 | code >> 12);
-    add_rest(6);
-  } else {
-    add(0xF0 | code >> 18);
-    add_rest(12);
-    add_rest(6);
-  }
-  add_rest(0);
-}
-
 unsigned HexDigits(std::string_view four) {
   unsigned unit = 0;
   std::from_chars(four.data(), four.data() + four.size(), unit, 16);
@@ -82,27 +67,12 @@ std::string Unescaped(std::string_view raw) {
       code = 0x10000 + ((code - 0xD800) << 10) + (HexDigits(raw.substr(at + 3, 4)) - 0xDC00);
       at += 6;
     }
-    AppendCodePoint(code, &text);
+    AppendUtf8(code, &text);
   }
   return text;
 }
 
 }  // namespace
-
-size_t Utf8CharacterBytes(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  const size_t size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < size) return 0;
-  for (size_t i = 1; i < size; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  // Longer than needed, a surrogate, or beyond the last code point.
-  const bool invalid = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) > 0x9F) ||
-                       (first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) > 0x8F);
-  return invalid ? 0 : size;
-}
 
 std::optional<JsonFault> JsonScanner::Scan() {
   try {
@@ -181,8 +151,8 @@ void JsonScanner::FailAt(std::string_view expected) const {
     if (rest.starts_with(quote)) Fail("a typographic quote; JSON's is the straight one, \"");
   }
   if (IsWordByte(Peek()) && !IsDigit(Peek())) FailWord();
-  const size_t bytes = Utf8CharacterBytes(rest);
-  if (bytes == 0) {
+  const int bytes = CharacterLength(rest);
+  if (bytes < 0) {
     Fail(fmt::format("the byte 0x{:02X}", static_cast<unsigned char>(Peek())),
          JsonFault::Kind::kNoUtf8);
   }
@@ -190,7 +160,8 @@ void JsonScanner::FailAt(std::string_view expected) const {
     Fail(fmt::format("the control character U+{:04X} stands where {} is expected",
                      static_cast<unsigned char>(Peek()), expected));
   }
-  Fail(fmt::format("{} stands where {} is expected", rest.substr(0, bytes), expected));
+  Fail(fmt::format("{} stands where {} is expected", rest.substr(0, static_cast<size_t>(bytes)),
+                   expected));
 }
 
 void JsonScanner::FailBehind() const {
@@ -329,9 +300,9 @@ void JsonScanner::Character() {
                                               : fmt::format("\\u{:04x}", byte);
     Fail(fmt::format("the control character U+{:04X} stands in a string; write {}", byte, escape));
   }
-  const size_t bytes = Utf8CharacterBytes(text_.substr(at_));
-  if (bytes == 0) Fail(fmt::format("the byte 0x{:02X}", byte), JsonFault::Kind::kNoUtf8);
-  at_ += bytes;
+  const int bytes = CharacterLength(text_.substr(at_));
+  if (bytes < 0) Fail(fmt::format("the byte 0x{:02X}", byte), JsonFault::Kind::kNoUtf8);
+  at_ += static_cast<size_t>(bytes);
 }
 
 // The four digits of \uXXXX, from the backslash on; nothing is consumed.
@@ -354,7 +325,7 @@ void JsonScanner::Escape() {
   if (rest[1] != 'u') {
     if (std::string_view("\"\\/bfnrt").find(rest[1]) == std::string_view::npos) {
       Fail(fmt::format("{} is no escape of JSON; a backslash itself is written \\\\",
-                       rest.substr(0, 1 + Utf8CharacterBytes(rest.substr(1)))));
+                       rest.substr(0, 1 + size_t(std::max(0, CharacterLength(rest.substr(1)))))));
     }
     at_ += 2;
     return;

@@ -103,7 +103,4 @@ class JsonScanner {
   size_t levels_ = 0;
 };
 
-// Says how many bytes the character at the start of `text` has; 0 where it is no UTF-8.
-size_t Utf8CharacterBytes(std::string_view text);
-
 }  // namespace tandem

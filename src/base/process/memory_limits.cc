@@ -39,7 +39,7 @@ uint64_t BytesOf(const fs::path& file, std::string_view key) {
 }
 
 // "\040" of /proc/self/mountinfo is a space.
-std::string Unescaped(std::string_view text) {
+std::string WithoutOctal(std::string_view text) {
   std::string plain;
   for (size_t i = 0; i < text.size(); ++i) {
     unsigned code = 0;
@@ -96,8 +96,8 @@ std::vector<CgroupTree> TreesOf(const fs::path& root) {
     const std::optional<std::string> path = CgroupPath(root, second_version);
     if (!path) continue;
     trees.push_back({.second_version = second_version,
-                     .mounted = root / fs::path(Unescaped(point)).relative_path(),
-                     .top = Unescaped(top),
+                     .mounted = root / fs::path(WithoutOctal(point)).relative_path(),
+                     .top = WithoutOctal(top),
                      .path = *path});
   }
   return trees;

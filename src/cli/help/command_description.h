@@ -35,7 +35,7 @@ struct CommandDescription {
 
   // "train": the last word of the name.
   std::string ShortName() const;
-  // " index build": what is typed behind the program's name; "" for the program.
+  // " index build": what is typed after the program's name; "" for the program.
   std::string Route() const;
 };
 

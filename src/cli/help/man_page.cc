@@ -58,7 +58,8 @@ std::string Entry(const std::string& name, const std::string& text) {
 }
 
 // Under `heading` (.SH or .SS), the flags that are arguments or those that are not.
-std::string Flags(const CommandDescription& command, bool arguments, std::string_view heading) {
+std::string FlagEntries(const CommandDescription& command, bool arguments,
+                        std::string_view heading) {
   std::string text;
   for (const FlagDescription& flag : command.flags) {
     if (flag.argument == arguments) text += Entry(FlagLine(flag), flag.text);
@@ -141,7 +142,7 @@ std::string ProgramManPage(const CommandDescription& program) {
     see_also +=
         fmt::format("{}.BR {} (1)", see_also.empty() ? "" : ",\n", ManText(PageName(command.name)));
   }
-  page += Flags(program, false, ".SH FLAGS");
+  page += FlagEntries(program, false, ".SH FLAGS");
   page += kProgramEnd;
   return page + ".SH SEE ALSO\n" + see_also + "\n";
 }
@@ -153,10 +154,10 @@ std::string CommandManPage(const CommandDescription& command) {
   } else {
     for (const CommandDescription& part : command.commands) page += Synopsis(part) + ".br\n";
   }
-  page += Flags(command, true, ".SH ARGUMENTS") + Flags(command, false, ".SH FLAGS");
+  page += FlagEntries(command, true, ".SH ARGUMENTS") + FlagEntries(command, false, ".SH FLAGS");
   for (const CommandDescription& part : command.commands) {
     page += fmt::format(".SH {}\n{}.\n", ManText(Upper(part.name)), ManText(part.summary));
-    page += Flags(part, true, ".SS Arguments") + Flags(part, false, ".SS Flags");
+    page += FlagEntries(part, true, ".SS Arguments") + FlagEntries(part, false, ".SS Flags");
   }
   return page + Footer(command) + ".SH SEE ALSO\n.BR tandem (1)\n";
 }

@@ -22,7 +22,7 @@ struct ValueCompletion {
     kNothing,  // numbers
     kWords,
     kList,  // words with commas between them
-    kKeys,  // words, behind which something must be typed: "train.batch="
+    kKeys,  // words, after which something must be typed: "train.batch="
     kFiles,
     kFolders,
   };

@@ -8,7 +8,8 @@ namespace {
 
 using Kind = ValueCompletion::Kind;
 
-constexpr const char* kHead = R"(# bash completion of tandem, written by `tandem completion bash`
+constexpr const char* kBashHead =
+    R"(# bash completion of tandem, written by `tandem completion bash`
 _tandem_words() { COMPREPLY=($(compgen -W "$1" -- "$current")); }
 _tandem_list() {
   local head=
@@ -56,7 +57,7 @@ std::string Offer(const ValueCompletion& completion) {
 }
 
 // What a command takes, and then its own commands.
-std::string Cases(const CommandDescription& command) {
+std::string BashCases(const CommandDescription& command) {
   std::vector<std::string> flags;
   std::string values, argument;
   for (const FlagDescription& flag : command.flags) {
@@ -79,7 +80,7 @@ std::string Cases(const CommandDescription& command) {
   if (!values.empty()) text += "      case $previous in\n" + values + "      esac\n";
   text += fmt::format("      if [[ $current == -* ]]; then _tandem_words '{}'; else {}; fi ;;\n",
                       fmt::join(flags, " "), argument.empty() ? ":" : argument);
-  for (const CommandDescription& one : command.commands) text += Cases(one);
+  for (const CommandDescription& one : command.commands) text += BashCases(one);
   return text;
 }
 
@@ -90,7 +91,7 @@ std::string BashCompletion(const CommandDescription& program) {
       "{}    case \"$route ${{COMP_WORDS[i]}}\" in\n      {}) route+=\" ${{COMP_WORDS[i]}}\" ;;\n"
       "      *) break ;;\n    esac\n  done\n  case $route in\n{}  esac\n}}\ncomplete -F _tandem "
       "tandem\n",
-      kHead, fmt::join(QuotedRoutes(program), " | "), Cases(program));
+      kBashHead, fmt::join(QuotedRoutes(program), " | "), BashCases(program));
 }
 
 }  // namespace tandem::app

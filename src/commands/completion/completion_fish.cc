@@ -9,7 +9,8 @@ namespace {
 using Kind = ValueCompletion::Kind;
 
 // Fish gives a function the words so far; these commands say where among ours they are.
-constexpr const char* kHead = R"(# fish completion of tandem, written by `tandem completion fish`
+constexpr const char* kFishHead =
+    R"(# fish completion of tandem, written by `tandem completion fish`
 function __tandem_at --description 'Whether the words so far begin with these'
     set -l words (commandline -opc)[2..]
     test (count $words) -ge (count $argv); or return 1
@@ -20,7 +21,7 @@ end
 function __tandem_is --description 'Whether the words so far are these'
     __tandem_at $argv; and test (count (commandline -opc)) -eq (math (count $argv) + 1)
 end
-function __tandem_list --description 'These words behind what stands before the last comma'
+function __tandem_list --description 'These words after what stands before the last comma'
     set -l head (string match -r '.*,' -- (commandline -ct))
     for word in $argv
         echo $head$word
@@ -87,6 +88,6 @@ std::string Lines(const CommandDescription& command) {
 
 }  // namespace
 
-std::string FishCompletion(const CommandDescription& program) { return kHead + Lines(program); }
+std::string FishCompletion(const CommandDescription& program) { return kFishHead + Lines(program); }
 
 }  // namespace tandem::app

@@ -58,7 +58,7 @@ std::string FlagSpecification(const FlagDescription& flag) {
                      end);
 }
 
-std::string Cases(const CommandDescription& command) {
+std::string ZshCases(const CommandDescription& command) {
   std::string text = fmt::format("    (\"{}\")\n      _arguments -S", command.Route());
   for (const FlagDescription& flag : command.flags) {
     text += " \\\n        " + FlagSpecification(flag);
@@ -72,7 +72,7 @@ std::string Cases(const CommandDescription& command) {
     text += "))'";
   }
   text += " ;;\n";
-  for (const CommandDescription& one : command.commands) text += Cases(one);
+  for (const CommandDescription& one : command.commands) text += ZshCases(one);
   return text;
 }
 
@@ -93,7 +93,7 @@ std::string ZshCompletion(const CommandDescription& program) {
       "  ((CURRENT -= i - 2))\n"
       "  case $route in\n{}  esac\n}}\n"
       "if [ \"$funcstack[1]\" = _tandem ]; then _tandem \"$@\"; else compdef _tandem tandem; fi\n",
-      fmt::join(QuotedRoutes(program), "|"), Cases(program));
+      fmt::join(QuotedRoutes(program), "|"), ZshCases(program));
 }
 
 }  // namespace tandem::app

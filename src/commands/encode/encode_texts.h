@@ -55,7 +55,7 @@ class CheckedTexts {
                TextRange range = {});
 
   // As TextInput::Next. Throws DataError naming file and line: for ids that come twice, some of
-  // which show only at the end; behind the last text of a block of `kept` that has changed; where
+  // which show only at the end; after the last text of a block of `kept` that has changed; where
   // there are fewer texts than `kept` has.
   bool Next(data::InputText* text);
   // Of the texts so far.

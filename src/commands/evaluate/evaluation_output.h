@@ -25,7 +25,7 @@ struct FurtherFigures {
 //         only where asked for
 // A value that does not exist is "-" (json: null). A measure that pools its queries (auc) has no
 // values per query.
-// `further` stands behind the measures.
+// `further` stands after the measures.
 std::string FormatEvaluation(const eval::Evaluation& evaluation, std::string_view format,
                              const report::TextStyle& style, bool per_query,
                              std::span<const FurtherFigures> further = {});

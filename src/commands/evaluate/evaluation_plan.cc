@@ -162,7 +162,7 @@ class Planner {
     CheckNames(names, "model");
   }
 
-  // A folder of which several splits are sets has their names behind its own.
+  // A folder of which several splits are sets has their names after its own.
   void NameSets() {
     std::map<fs::path, std::set<std::string>> splits;  // of the sets without a name, by folder
     for (const auto& set : sets_) {

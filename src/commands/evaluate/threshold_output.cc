@@ -19,19 +19,19 @@ namespace {
 constexpr size_t kResamples = 2000;
 
 // A value with its interval under a name, as all three formats show it.
-struct Named {
+struct NamedFigure {
   std::string_view name;
   std::optional<double> value;
   std::optional<eval::Interval> interval;
 };
 
-std::array<Named, 3> FiguresOf(const ThresholdReport& report) {
+std::array<NamedFigure, 3> FiguresOf(const ThresholdReport& report) {
   return {{{"auc", report.figures.auc, report.intervals.auc},
            {"partial_auc", report.figures.partial_auc, report.intervals.partial_auc},
            {"pool_ap", report.figures.average_precision, report.intervals.average_precision}}};
 }
 
-std::array<Named, 5> ValuesOf(const eval::ChosenThreshold& chosen) {
+std::array<NamedFigure, 5> ValuesOf(const eval::ChosenThreshold& chosen) {
   // A share of no documents is NaN.
   const auto share = [&](double value) -> std::optional<double> {
     if (!chosen.threshold || std::isnan(value)) return std::nullopt;
@@ -45,14 +45,14 @@ std::array<Named, 5> ValuesOf(const eval::ChosenThreshold& chosen) {
            {"results", values.results, chosen.intervals.results}}};
 }
 
-report::Cell CellOf(const Named& named) {
+report::Cell CellOf(const NamedFigure& named) {
   if (!named.value) return std::nullopt;
   return *named.value;
 }
 
 // So short that all columns fit into 80 columns of a terminal: shares near 1 with two decimals,
 // rates near 0 with one digit, everything else with a few.
-report::Cell IntervalCell(const Named& named) {
+report::Cell IntervalCell(const NamedFigure& named) {
   if (!named.interval) return std::nullopt;
   const double low = named.interval->low, high = named.interval->high;
   if (named.name == "fpr") return fmt::format("{:.1g}..{:.1g}", low, high);
@@ -62,7 +62,7 @@ report::Cell IntervalCell(const Named& named) {
   return fmt::format("{:.3g}..{:.3g}", low, high);
 }
 
-void AppendTsv(std::string_view prefix, const Named& named, std::string& text) {
+void AppendTsv(std::string_view prefix, const NamedFigure& named, std::string& text) {
   const auto line = [&](std::string_view suffix, std::optional<double> value) {
     text += fmt::format("{}{}{}\tall\t{}\n", prefix, named.name, suffix, report::Exact(value));
   };
@@ -71,7 +71,7 @@ void AppendTsv(std::string_view prefix, const Named& named, std::string& text) {
   line(":high", named.interval ? std::optional(named.interval->high) : std::nullopt);
 }
 
-Json JsonOf(const Named& named) {
+Json JsonOf(const NamedFigure& named) {
   Json json = {{"value", report::JsonNumber(named.value)}};
   json["low"] =
       report::JsonNumber(named.interval ? std::optional(named.interval->low) : std::nullopt);
@@ -98,7 +98,7 @@ std::optional<double> ReachedBy(const eval::ChosenThreshold& chosen) {
 std::string ThresholdText(const ThresholdReport& report, const report::TextStyle& style) {
   const std::string percent = fmt::format("{} % interval", 100 * report.confidence);
   report::Table figures({{.name = "pool"}, {.name = "value"}, {.name = percent}});
-  for (const Named& figure : FiguresOf(report)) {
+  for (const NamedFigure& figure : FiguresOf(report)) {
     figures.Add({figure.name, CellOf(figure), IntervalCell(figure)});
   }
   report::Table table({{.name = "threshold for", .when_long = report::LongText::kKeep},
@@ -111,7 +111,7 @@ std::string ThresholdText(const ThresholdReport& report, const report::TextStyle
     std::vector<report::Cell> values = {chosen.met ? chosen.target.name()
                                                    : chosen.target.name() + " (not met)"};
     std::vector<report::Cell> intervals = {percent};
-    for (const Named& value : ValuesOf(chosen)) {
+    for (const NamedFigure& value : ValuesOf(chosen)) {
       values.push_back(CellOf(value));
       intervals.push_back(IntervalCell(value));
     }
@@ -123,23 +123,25 @@ std::string ThresholdText(const ThresholdReport& report, const report::TextStyle
 
 std::string ThresholdTsv(const ThresholdReport& report) {
   std::string text;
-  for (const Named& figure : FiguresOf(report)) AppendTsv("pool:", figure, text);
+  for (const NamedFigure& figure : FiguresOf(report)) AppendTsv("pool:", figure, text);
   for (const eval::ChosenThreshold& chosen : report.thresholds) {
     const std::string prefix = chosen.target.name() + ":";
     text += fmt::format("{}met\tall\t{}\n", prefix, chosen.met ? 1 : 0);
-    for (const Named& value : ValuesOf(chosen)) AppendTsv(prefix, value, text);
+    for (const NamedFigure& value : ValuesOf(chosen)) AppendTsv(prefix, value, text);
   }
   return text;
 }
 
 Json ThresholdJson(const ThresholdReport& report) {
   Json pool = Json::object();
-  for (const Named& figure : FiguresOf(report)) pool[std::string(figure.name)] = JsonOf(figure);
+  for (const NamedFigure& figure : FiguresOf(report))
+    pool[std::string(figure.name)] = JsonOf(figure);
   pool["resamples"] = report.intervals.resamples;
   Json thresholds = Json::array();
   for (const eval::ChosenThreshold& chosen : report.thresholds) {
     Json entry = {{"wish", chosen.target.name()}, {"met", chosen.met}};
-    for (const Named& value : ValuesOf(chosen)) entry[std::string(value.name)] = JsonOf(value);
+    for (const NamedFigure& value : ValuesOf(chosen))
+      entry[std::string(value.name)] = JsonOf(value);
     entry["met_share"] = chosen.met_share;
     entry["ends_at_depth"] = chosen.ends_at_depth;
     thresholds.push_back(std::move(entry));

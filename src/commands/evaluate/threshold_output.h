@@ -51,7 +51,7 @@ ThresholdReport ThresholdsOfRun(const data::Run& run, const data::Qrels& qrels,
                                 const eval::RankingOptions& ranking,
                                 const ThresholdRequest& request);
 
-// The report behind an evaluation's measures: as two tables (text), as further lines
+// The report after an evaluation's measures: as two tables (text), as further lines
 // "precision=0.9:threshold<TAB>all<TAB>0.41" (tsv), and as the members "pool", "thresholds",
 // "confidence" and "unknown_from" (json).
 FurtherFigures ThresholdFigures(const ThresholdReport& report, const report::TextStyle& style);

@@ -63,7 +63,7 @@ void AddContentFlags(Flags& flags, IndexBuildCommandOptions& options) {
                   "Copy the model into the index, so that it can be moved alone");
 }
 
-CommandBody Configure(Flags& flags) {
+CommandBody ConfigureBuild(Flags& flags) {
   const auto options = std::make_shared<IndexBuildCommandOptions>();
   options->model.prompts_documents = true;
   flags.Add("model", options->model.model, "Model folder").Required();
@@ -90,6 +90,6 @@ CommandBody Configure(Flags& flags) {
 [[gnu::weak]] void RunIndexBuild(const IndexBuildCommandOptions&) { ReplaceByTorchHalf(); }
 
 extern const Command kIndexBuildCommand{
-    {.name = "build", .summary = "Encode documents into a new index"}, Configure};
+    {.name = "build", .summary = "Encode documents into a new index"}, ConfigureBuild};
 
 }  // namespace tandem::app

@@ -134,7 +134,7 @@ void Run(const InfoOptions& options) {
   }
 }
 
-CommandBody Configure(Flags& flags) {
+CommandBody ConfigureInfo(Flags& flags) {
   const auto options = std::make_shared<InfoOptions>();
   flags.Add("index", options->index, "Index, a folder").Required();
   flags.Add("--format", options->format, "text or json").OneOf({"text", "json"}).ShowDefault();
@@ -148,6 +148,6 @@ CommandBody Configure(Flags& flags) {
 }  // namespace
 
 extern const Command kIndexInfoCommand{{.name = "info", .summary = "Show what an index is"},
-                                       Configure};
+                                       ConfigureInfo};
 
 }  // namespace tandem::app

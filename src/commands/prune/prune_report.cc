@@ -37,7 +37,7 @@ std::vector<HistogramBin> RankBins() {
 
 size_t RankOf(float reciprocal) { return static_cast<size_t>(std::lround(1 / reciprocal)); }
 
-// Leaves out empty bins before the first and behind the last that has pairs.
+// Leaves out empty bins before the first and after the last that has pairs.
 void CutEmptyEnds(std::vector<HistogramBin>& bins) {
   while (!bins.empty() && bins.back().pairs == 0) bins.pop_back();
   const auto has_pairs = [](const HistogramBin& bin) { return bin.pairs > 0; };
@@ -208,7 +208,8 @@ std::string PruneText(const PrunedPairs& pairs, const data::PairLoss& loss, size
       loss.pairs, loss.kept_pairs, loss.pairs - loss.kept_pairs, loss.queries, loss.shrunk_queries,
       loss.lost_queries);
   for (const Histogram& histogram : HistogramsOf(pairs)) {
-    text += "\n" + HistogramText(histogram, style);
+    text += '\n';
+    text += HistogramText(histogram, style);
   }
   const Review chosen = ReviewOf(pairs, review);
   return text + ReviewText(pairs, "The lowest pairs", chosen.lowest, style.columns) +

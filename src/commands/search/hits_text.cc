@@ -11,7 +11,7 @@ namespace tandem::app {
 namespace {
 
 constexpr size_t kLeastTextColumns = 30;  // with fewer, a text has a line of its own
-constexpr size_t kIndent = 6;             // of such a line: behind the rank
+constexpr size_t kIndent = 6;             // of such a line: after the rank
 constexpr std::string_view kMark = "» ";  // before a passage
 constexpr size_t kMarkColumns = 2;
 

@@ -24,7 +24,7 @@ struct ShownHit {
 // the text as fits, cut between words. Texts begin in the same column, whatever the ids' lengths
 // are. Where ids leave too little room for a text, it stands on a line of its own below them.
 //
-// A highlighted passage follows on lines of its own, whole, behind "» ". It takes the place of the
+// A highlighted passage follows on lines of its own, whole, after "» ". It takes the place of the
 // text where that begins with it, and where the whole text is the passage and fits on the hit's
 // line, that is all. Passages are bold where `style` says so.
 std::string HitsText(std::span<const ShownHit> hits, const report::TextStyle& style);

@@ -1,8 +1,7 @@
 // Reading a recipe: TOML with the position of every mistake, and `--set` on top of it.
 //
 //   const LoadedRecipe loaded = LoadRecipe("recipes/mw.toml", {"train.batch=32"}, catalogues);
-//   if (!IsMeasure(loaded.recipe.validation.measure)) throw loaded.ErrorAt("validation.measure",
-//   ...);
+//   if (problem) throw loaded.ErrorAt("validation.measure", "...");
 #pragma once
 
 #include <filesystem>

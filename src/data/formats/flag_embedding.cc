@@ -30,15 +30,15 @@ constexpr Side kPositives = {"pos", "pos_scores", "pos_probabilities", 1};
 constexpr Side kNegatives = {"neg", "neg_scores", "neg_probabilities", 0};
 
 bool IsKnown(std::string_view key) {
-  constexpr std::array kKeys = {std::string_view("query"), std::string_view("prompt")};
-  if (std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end()) return true;
+  constexpr std::array kTextKeys = {std::string_view("query"), std::string_view("prompt")};
+  if (std::find(kTextKeys.begin(), kTextKeys.end(), key) != kTextKeys.end()) return true;
   for (const Side& side : {kPositives, kNegatives}) {
     if (key == side.texts || key == side.scores || key == side.probabilities) return true;
   }
   return false;
 }
 
-constexpr FormatKeys kKeys = {
+constexpr FormatKeys kFlagEmbeddingKeys = {
     .query = "\"query\"",
     .positive = "\"pos\"",
     .negative = "\"neg\"",
@@ -51,7 +51,7 @@ class FlagEmbeddingReader {
         sink_(sink),
         parser_(rules.ignored),
         scores_(reader, rules),
-        unread_(reader, sink, kKeys) {}
+        unread_(reader, sink, kFlagEmbeddingKeys) {}
 
   void Read() {
     std::string_view line;

@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 5> kPositiveNames = {"positive", "documen
                                                             "sentence2", "hypothesis"};
 constexpr std::array<std::string_view, 4> kScoreNames = {"score", "scores", "label", "labels"};
 constexpr std::string_view kProbabilities = "probabilities";
-constexpr FormatKeys kKeys = {
+constexpr FormatKeys kSentenceTransformersKeys = {
     .query = "\"anchor\", \"query\", \"question\", \"sentence1\" or \"premise\"",
     .positive = "\"positive\", \"document\", \"answer\", \"sentence2\" or \"hypothesis\"",
     .negative = "\"negative\", \"negative_1\", \"negative_2\", ...",
@@ -60,7 +60,7 @@ class ColumnsReader {
         sink_(sink),
         parser_(rules.ignored),
         scores_(reader, rules),
-        unread_(reader, sink, kKeys) {}
+        unread_(reader, sink, kSentenceTransformersKeys) {}
   void Read();
 
  private:

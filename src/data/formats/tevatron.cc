@@ -22,7 +22,8 @@ using Kind = JsonField::Kind;
 
 constexpr std::string_view kPositives = "positive_passages";
 constexpr std::string_view kNegatives = "negative_passages";
-constexpr std::array<std::string_view, 4> kKeys = {"query_id", "query", kPositives, kNegatives};
+constexpr std::array<std::string_view, 4> kTevatronKeys = {"query_id", "query", kPositives,
+                                                           kNegatives};
 
 constexpr FormatKeys kFormatKeys = {.query = "\"query\"",
                                     .positive = "\"positive_passages\"",
@@ -66,7 +67,7 @@ class TevatronReader {
     }
     const bool has_negatives = AddPassages(fields, kNegatives, query, 0) > 0;
     for (const JsonField& field : fields) {
-      if (std::find(kKeys.begin(), kKeys.end(), field.key) == kKeys.end()) {
+      if (std::find(kTevatronKeys.begin(), kTevatronKeys.end(), field.key) == kTevatronKeys.end()) {
         unread_.Pass(field.key, {.negatives = has_negatives});
       }
     }

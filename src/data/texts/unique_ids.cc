@@ -38,9 +38,9 @@ int MakeNamelessFile(const std::filesystem::path& folder) {
 }
 
 // The records of one sorted part of the file, some at a time.
-class Run {
+class SortedRun {
  public:
-  Run(int descriptor, size_t first, size_t count, size_t buffered)
+  SortedRun(int descriptor, size_t first, size_t count, size_t buffered)
       : descriptor_(descriptor), next_(first), end_(first + count), buffer_(buffered) {}
 
   // False at the end.
@@ -143,7 +143,7 @@ std::optional<UniqueIds::Repeated> UniqueIds::FindRepeated() {
   records_ = {};
   table_.Clear();
   const size_t buffered = std::max(kLeastMergeRecords, kMergeRecords / runs_.size());
-  std::vector<Run> runs;
+  std::vector<SortedRun> runs;
   size_t first = 0;
   for (const size_t count : runs_) {
     runs.emplace_back(descriptor_, first, count, buffered);

@@ -23,11 +23,11 @@ namespace tandem::embeddings {
 namespace {
 
 constexpr size_t kPage = 4096;
-constexpr std::string_view kFirstLine = "tandem embeddings 2\n";
+constexpr std::string_view kCacheFirstLine = "tandem embeddings 2\n";
 
 std::string HeaderOf(const CacheLayout& layout) {
   std::string text =
-      fmt::format("{}{}rows {}\ncolumns {}\nblock {}\n", kFirstLine, layout.provenance.lines(),
+      fmt::format("{}{}rows {}\ncolumns {}\nblock {}\n", kCacheFirstLine, layout.provenance.lines(),
                   layout.shape.rows, layout.columns, layout.shape.block_rows);
   if (text.size() > kPage) throw std::logic_error("the provenance of embeddings is too long");
   text.resize(kPage, '\n');
@@ -68,7 +68,7 @@ std::vector<BlockState> StatesOf(const std::filesystem::path& path, const CacheL
 
 // The first line of `found` that differs from `wanted`, as words: 'has "model 1f", expected ...'.
 std::string DifferenceOf(std::string_view found, std::string_view wanted) {
-  if (!found.starts_with(kFirstLine)) return "is no file of embeddings of this version";
+  if (!found.starts_with(kCacheFirstLine)) return "is no file of embeddings of this version";
   while (true) {
     const auto line = [](std::string_view& rest) {
       const std::string_view first = rest.substr(0, rest.find('\n'));

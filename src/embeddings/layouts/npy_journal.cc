@@ -16,7 +16,7 @@
 namespace tandem::embeddings {
 namespace {
 
-constexpr std::string_view kFirstLine = "tandem encode 2";
+constexpr std::string_view kJournalFirstLine = "tandem encode 2";
 constexpr std::string_view kBlocks = "blocks";
 constexpr std::string_view kBlock = "block ";
 constexpr std::string_view kEnd = "end ";
@@ -80,7 +80,7 @@ std::optional<Journal> ReadJournal(const std::filesystem::path& path) {
   std::string_view rest = text;
   const auto first = TakeLine(&rest);
   const size_t blocks = rest.find(fmt::format("\n{}\n", kBlocks));
-  if (first != kFirstLine || blocks == std::string_view::npos) {
+  if (first != kJournalFirstLine || blocks == std::string_view::npos) {
     throw DataError(path.native(), 0, "",
                     "is no journal of this version of Tandem; encode without --resume");
   }
@@ -111,7 +111,8 @@ namespace {
 
 // Writes the journal anew and opens it for what follows.
 int OpenNew(const std::filesystem::path& path, const Journal& journal) {
-  std::string text = fmt::format("{}\n{}{}\n", kFirstLine, journal.provenance.lines(), kBlocks);
+  std::string text =
+      fmt::format("{}\n{}{}\n", kJournalFirstLine, journal.provenance.lines(), kBlocks);
   for (const JournalBlock& block : journal.blocks) text += LineOf(block);
   WriteFileAtomically(path, text);
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);

@@ -53,7 +53,7 @@ struct PartRecord {
   std::string similarity;   // how the model compares embeddings: "cosine" or "dot"
   std::string prompt;       // that stood before each text
   Provenance provenance;
-  uint64_t texts_hash = 0;  // of ids and texts (TextsHash)
+  uint64_t texts_hash = 0;  // of ids and texts
   PartFileRecord embeddings;
   PartFileRecord ids;
 };

@@ -10,7 +10,7 @@ namespace tandem::eval {
 namespace {
 
 // Newton's method takes five to ten steps on real scores; separable ones take up to thirty.
-constexpr int kMostSteps = 200;
+constexpr int kMostNewtonSteps = 200;
 // The objective can fall by about half of Newton's decrement. Where that is below its own rounding,
 // one last step, whose error is the square of the one before, ends the search.
 constexpr double kSmallDecrement = 1e-12;
@@ -136,7 +136,7 @@ LogisticMap FitPlatt(std::span<const LabelledScore> labelled) {
     return {.scale = 0, .bias = std::log(target / (1 - target))};
   }
   Point at{0, std::log((sums.positives + 1) / (sums.negatives + 1))};
-  for (int i = 0; i < kMostSteps; ++i) {
+  for (int i = 0; i < kMostNewtonSteps; ++i) {
     const Local local = objective.At(at);
     const Point step = NewtonStep(local);
     const double decrement = -(local.gradient.scale * step.scale + local.gradient.bias * step.bias);

@@ -7,9 +7,9 @@ namespace {
 
 // A share such as 0.9 is not exact, so that 0.9 * 10 positives may come out a little above 9.
 // Counts are whole numbers; they are compared with this much room.
-constexpr double kRoom = 1e-12;
+constexpr double kRounding = 1e-12;
 
-bool AtLeast(double a, double b) { return a >= b * (1 - kRoom); }
+bool AtLeast(double a, double b) { return a >= b * (1 - kRounding); }
 
 // The walks below set the two members of this.
 struct Choice : ChosenLevels {

@@ -15,7 +15,7 @@ constexpr double kSampleVisits = 5e9;  // some 25 seconds of a processor for a t
 constexpr size_t kLeastRepetitions = 1000;
 
 // Resamples that a thread takes at a time.
-constexpr size_t kGrain = 64;
+constexpr size_t kResamplesAtOnce = 64;
 
 // The sum of counts[q] * values[q], in eight sums that are added at the end, so that the compiler
 // may use vectors; the order does not depend on the machine.
@@ -78,7 +78,7 @@ size_t Repetitions(size_t asked, size_t samples) {
 std::vector<double> ResampledMeans(std::span<const double> values,
                                    const BootstrapOptions& options) {
   std::vector<double> means(options.resamples);
-  ParallelFor(options.resamples, kGrain, options.threads, [&](size_t begin, size_t end) {
+  ParallelFor(options.resamples, kResamplesAtOnce, options.threads, [&](size_t begin, size_t end) {
     std::vector<uint32_t> counts(values.size());
     for (size_t r = begin; r < end; ++r) {
       DrawCounts(options.seed, r, counts);

@@ -24,7 +24,7 @@ using SumTable = std::array<double, kValues>;
 
 // Patterns that a thread takes at a time; their sums stay in the second-level cache.
 constexpr size_t kPatterns = 4096;
-constexpr double kRoom = 1e-12;
+constexpr double kTieRoom = 1e-12;
 
 // table[bits] = sum of +difference where the bit is set and -difference elsewhere.
 void FillTable(std::span<const double> differences, SumTable& table) {
@@ -101,7 +101,7 @@ TestResult SignFlipTest(std::span<const double> differences, const TestOptions& 
     sum += difference;
     size += std::abs(difference);
   }
-  const double limit = std::abs(sum) - kRoom * size;
+  const double limit = std::abs(sum) - kTieRoom * size;
   if (changed.size() < 32 && size_t{1} << changed.size() <= options.permutations) {
     return Enumerate(changed, limit);
   }

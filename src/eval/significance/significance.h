@@ -1,6 +1,6 @@
 // Says whether two systems differ by more than chance, from one value of each query and system.
 //
-//   const SignFlipResult test = SignFlipTest(differences, {.seed = 1, .threads = 8});
+//   const TestResult test = SignFlipTest(differences, {.seed = 1, .threads = 8});
 //   const std::optional<double> effect = CohensDz(differences);
 #pragma once
 

@@ -19,7 +19,7 @@ namespace {
 // A walk takes kLanes weightings: half of them are a system after so many swaps, the others the
 // other system after the same.
 constexpr size_t kPermutations = kLanes / 2;
-constexpr double kRoom = 1e-12;
+constexpr double kSwapTieRoom = 1e-12;
 
 // Adds the counts of one system, whose queries have indices from `offset` on, at scores that are
 // ranks.
@@ -145,9 +145,10 @@ SwapResult SwapTest(std::span<const QuerySamples> a, std::span<const QuerySample
     const FigureLanes figures = FiguresOf(joint, weights);
     for (size_t p = 0; p < end - begin; ++p) {
       const Differences swapped = DifferencesIn(figures, p);
-      far.auc += swapped.auc >= observed.auc - kRoom;
-      far.partial_auc += swapped.partial_auc >= observed.partial_auc - kRoom;
-      far.average_precision += swapped.average_precision >= observed.average_precision - kRoom;
+      far.auc += swapped.auc >= observed.auc - kSwapTieRoom;
+      far.partial_auc += swapped.partial_auc >= observed.partial_auc - kSwapTieRoom;
+      far.average_precision +=
+          swapped.average_precision >= observed.average_precision - kSwapTieRoom;
     }
   });
   const auto result = [&](size_t count) -> TestResult {

@@ -16,9 +16,10 @@ using Vectors = std::vector<std::vector<double>>;
 constexpr size_t kComponents = 2;
 // The iteration's error shrinks by the ratio of the ninth variance to the second at each step.
 constexpr size_t kBlock = 8;
-constexpr int kMostSteps = 300;
+constexpr int kMostIterations = 300;
 constexpr double kTolerance = 1e-9;
-constexpr size_t kGrain = 256;  // rows whose sums are one partial sum, whatever the threads
+constexpr size_t kRowsOfPartialSum =
+    256;  // rows whose sums are one partial sum, whatever the threads
 
 // Modified Gram-Schmidt, twice for accuracy. A vector that the others span becomes zero.
 void Orthonormalize(Vectors& vectors) {
@@ -55,7 +56,7 @@ class PlaneSearch {
 
   PrincipalPlane Find() {
     PrincipalPlane plane{std::vector<PlanePoint>(rows_.size()), {}};
-    for (int step = 0; step < kMostSteps; ++step) {
+    for (int step = 0; step < kMostIterations; ++step) {
       Project();
       TurnToRitzVectors();
       Vectors next = CovarianceTimesBasis();
@@ -77,7 +78,7 @@ class PlaneSearch {
     std::vector<double> of_mean;
     for (const auto& vector : basis_) of_mean.push_back(Dot(mean_, vector));
     along_.assign(rows_.size(), std::vector<double>(basis_.size()));
-    ParallelFor(rows_.size(), kGrain, threads_, [&](size_t begin, size_t end) {
+    ParallelFor(rows_.size(), kRowsOfPartialSum, threads_, [&](size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i) {
         for (size_t k = 0; k < basis_.size(); ++k) {
           along_[i][k] = Dot(rows_.row(i), basis_[k]) - of_mean[k];
@@ -118,11 +119,11 @@ class PlaneSearch {
     return turned;
   }
 
-  // Partial sums of kGrain rows, added in their order.
+  // Partial sums of kRowsOfPartialSum rows, added in their order.
   Vectors CovarianceTimesBasis() const {
     const size_t width = rows_.width(), block = basis_.size();
-    std::vector<Vectors> parts((rows_.size() + kGrain - 1) / kGrain);
-    ParallelFor(rows_.size(), kGrain, threads_, [&](size_t begin, size_t end) {
+    std::vector<Vectors> parts((rows_.size() + kRowsOfPartialSum - 1) / kRowsOfPartialSum);
+    ParallelFor(rows_.size(), kRowsOfPartialSum, threads_, [&](size_t begin, size_t end) {
       Vectors sums(block, std::vector<double>(width));
       for (size_t i = begin; i < end; ++i) {
         const std::span<const double> row = rows_.row(i);
@@ -131,7 +132,7 @@ class PlaneSearch {
           for (size_t e = 0; e < width; ++e) sums[k][e] += factor * (row[e] - mean_[e]);
         }
       }
-      parts[begin / kGrain] = std::move(sums);
+      parts[begin / kRowsOfPartialSum] = std::move(sums);
     });
     Vectors product(block, std::vector<double>(width));
     for (const Vectors& part : parts) {

@@ -85,17 +85,17 @@ class Discriminant {
   }
 
   // C^-1 b by conjugate gradients, which need C's products only and not its E^2 numbers. Shrinkage
-  // bounds the condition of C, so that they end in tens of steps; at kMostSteps the direction is
-  // that of a slightly stronger shrinkage.
+  // bounds the condition of C, so that they end in tens of steps; at kMostConjugateSteps the
+  // direction is that of a slightly stronger shrinkage.
   Vector Solve(const Vector& b) const {
-    constexpr int kMostSteps = 1000;
+    constexpr int kMostConjugateSteps = 1000;
     constexpr double kTolerance = 1e-20;  // of the squared residual
     Vector solution(b.size());
     Vector residual = b;
     Vector direction = b;
     const double start = Dot(b, b);
     double squared = start;
-    for (int step = 0; step < kMostSteps && squared > kTolerance * start; ++step) {
+    for (int step = 0; step < kMostConjugateSteps && squared > kTolerance * start; ++step) {
       const Vector product = CovarianceTimes(direction);
       const double length = squared / Dot(direction, product);
       AddScaled(direction, length, solution);

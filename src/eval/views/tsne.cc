@@ -9,7 +9,7 @@
 namespace tandem::eval {
 namespace {
 
-constexpr size_t kGrain = 16;  // rows
+constexpr size_t kRowsAtOnce = 16;  // rows
 
 // Weights exp(-rate (d_j - nearest)) of one row's squared distances, and their entropy. Distances
 // count from the nearest row's, so that no weight vanishes before its turn.
@@ -36,7 +36,7 @@ Neighbours NeighboursAt(std::span<const double> distances, size_t self, double n
 
 // p_j|i of row i: the rate is doubled or halved until it lies between two, then bisected.
 std::vector<double> ConditionalAffinities(const UnitRows& rows, size_t i, double perplexity) {
-  constexpr int kMostSteps = 100;
+  constexpr int kMostBisections = 100;
   std::vector<double> distances(rows.size());
   double nearest = std::numeric_limits<double>::infinity();
   for (size_t j = 0; j < rows.size(); ++j) {
@@ -46,7 +46,7 @@ std::vector<double> ConditionalAffinities(const UnitRows& rows, size_t i, double
   const double wanted = std::log(perplexity);
   double low = 0, high = std::numeric_limits<double>::infinity(), rate = 1;
   Neighbours found = NeighboursAt(distances, i, nearest, rate);
-  for (int step = 0; step < kMostSteps && std::abs(found.entropy - wanted) > 1e-10; ++step) {
+  for (int step = 0; step < kMostBisections && std::abs(found.entropy - wanted) > 1e-10; ++step) {
     (found.entropy > wanted ? low : high) = rate;
     rate = std::isinf(high) ? 2 * rate : (low + high) / 2;
     if (rate > 1e12) break;  // all rows are equally far, to rounding
@@ -133,7 +133,7 @@ std::vector<PlanePoint> Scaled(std::span<const PlanePoint> start) {
 std::vector<double> TsneAffinities(const UnitRows& rows, double perplexity, int threads) {
   const size_t n = rows.size();
   std::vector<double> affinities(n * n);
-  ParallelFor(n, kGrain, threads, [&](size_t begin, size_t end) {
+  ParallelFor(n, kRowsAtOnce, threads, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
       const std::vector<double> of_row = ConditionalAffinities(rows, i, perplexity);
       std::copy(of_row.begin(), of_row.end(),
@@ -170,7 +170,7 @@ std::vector<PlanePoint> TsneGradient(std::span<const double> affinities,
                                      std::span<const PlanePoint> points, double exaggeration,
                                      int threads) {
   std::vector<Forces> forces(points.size());
-  ParallelFor(points.size(), kGrain, threads, [&](size_t begin, size_t end) {
+  ParallelFor(points.size(), kRowsAtOnce, threads, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) forces[i] = ForcesOn(i, affinities, points);
   });
   double total = 0;

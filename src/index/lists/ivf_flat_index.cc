@@ -11,8 +11,8 @@
 namespace tandem::index {
 namespace {
 
-constexpr const char* kFile = "ivf_flat.lists";
-constexpr const char* kKind = "ivf_flat";
+constexpr const char* kFlatFile = "ivf_flat.lists";
+constexpr const char* kFlatKind = "ivf_flat";
 
 class Float32Scanner final : public ListScanner {
  public:
@@ -55,7 +55,7 @@ class Int8Scanner final : public ListScanner {
 class IvfFlatIndex final : public IvfLists {
  public:
   IvfFlatIndex(const VectorRows& vectors, const std::filesystem::path& folder)
-      : IvfLists(vectors, folder / kFile, kKind),
+      : IvfLists(vectors, folder / kFlatFile, kFlatKind),
         int8_(header().numbers[kCodeBytes] != vectors.width * sizeof(float)) {
     if (int8_ && header().numbers[kCodeBytes] != vectors.width + sizeof(float)) {
       file().Damaged("its codes have another length");
@@ -100,16 +100,16 @@ std::vector<std::string> BuildIvfFlat(const VectorRows& rows, const config::Para
                {.centroids = centroids,
                 .code_bytes = int8 ? rows.width + sizeof(float) : rows.width * sizeof(float),
                 .encode = encode},
-               folder / kFile, kKind, PartOf(options, 0.6, 0.95));
+               folder / kFlatFile, kFlatKind, PartOf(options, 0.6, 0.95));
   const IvfFlatIndex index(rows, folder);
   KindHeader header = index.header();
   header.measured =
       Calibrate(MakeRecallProbe(rows, kProbeQueries, options), index,
                 EffortsBetween(1, std::max<size_t>(lists, 1)), params.Number("recall"), options);
-  WarnOfRecall(kKind, header.measured, int8 ? "codes = fp32 finds more" : "that is all lists");
-  ReplaceHeader(folder / kFile, header);
+  WarnOfRecall(kFlatKind, header.measured, int8 ? "codes = fp32 finds more" : "that is all lists");
+  ReplaceHeader(folder / kFlatFile, header);
   if (options.progress) options.progress(1);
-  return {kFile};
+  return {kFlatFile};
 }
 
 std::unique_ptr<VectorIndex> OpenIvfFlat(const VectorRows& rows, const config::Params&,

@@ -15,8 +15,8 @@
 namespace tandem::index {
 namespace {
 
-constexpr const char* kFile = "ivf_pq.lists";
-constexpr const char* kKind = "ivf_pq";
+constexpr const char* kPqFile = "ivf_pq.lists";
+constexpr const char* kPqKind = "ivf_pq";
 constexpr size_t kMostRefine = 128;
 
 // A row is its list's centroid and the difference to it, which the code is of. So its dot product
@@ -48,7 +48,7 @@ class CodeScanner final : public ListScanner {
 class IvfPqIndex final : public IvfLists {
  public:
   IvfPqIndex(const VectorRows& vectors, const std::filesystem::path& folder)
-      : IvfLists(vectors, folder / kFile, kKind),
+      : IvfLists(vectors, folder / kPqFile, kPqKind),
         codes_(Codebooks(), vectors.width, header().numbers[kCodeBytes]),
         refine_(header().numbers[kRefine]) {}
 
@@ -116,7 +116,7 @@ MeasuredRecall MeasureEffort(IvfPqIndex& index, const RecallProbe& probe, double
 std::vector<std::string> BuildIvfPq(const VectorRows& rows, const config::Params& params,
                                     const std::filesystem::path& folder,
                                     const BuildOptions& options) {
-  FindIndexKind(kKind).check(rows.width, params);
+  FindIndexKind(kPqKind).check(rows.width, params);
   const size_t parts =
       ProductCodeBytes(rows.width, static_cast<size_t>(params.Integer("code_bytes")));
   const size_t lists = ListCount(rows.count, static_cast<size_t>(params.Integer("lists")));
@@ -133,16 +133,16 @@ std::vector<std::string> BuildIvfPq(const VectorRows& rows, const config::Params
                 .encode = encode,
                 .refine = static_cast<uint64_t>(params.Integer("refine")),
                 .codebooks = codebooks},
-               folder / kFile, kKind, PartOf(options, 0.5, 0.95));
+               folder / kPqFile, kPqKind, PartOf(options, 0.5, 0.95));
   IvfPqIndex index(rows, folder);
   KindHeader header = index.header();
   header.measured = MeasureEffort(index, MakeRecallProbe(rows, kProbeQueries, options),
                                   params.Number("recall"), options);
   header.numbers[kRefine] = index.refine();
-  WarnOfRecall(kKind, header.measured, "a larger code_bytes finds more");
-  ReplaceHeader(folder / kFile, header);
+  WarnOfRecall(kPqKind, header.measured, "a larger code_bytes finds more");
+  ReplaceHeader(folder / kPqFile, header);
   if (options.progress) options.progress(1);
-  return {kFile};
+  return {kPqFile};
 }
 
 std::unique_ptr<VectorIndex> OpenIvfPq(const VectorRows& rows, const config::Params&,

@@ -12,7 +12,7 @@
 namespace tandem::index {
 namespace {
 
-constexpr uint64_t kSeed = 1;
+constexpr uint64_t kTrainingSeed = 1;
 constexpr size_t kRowsPerCentroid = 40;  // FAISS warns below 39
 constexpr int kRounds = 8;  // after 8 the error of k-means falls little; FAISS's default is 10
 
@@ -21,7 +21,7 @@ constexpr int kRounds = 8;  // after 8 the error of k-means falls little; FAISS'
 std::vector<float> SampleRows(const VectorRows& rows, size_t count, const char* purpose) {
   count = std::min(count, rows.count);
   std::vector<float> sample(count * rows.width);
-  RandomStream random({.seed = kSeed, .purpose = purpose});
+  RandomStream random({.seed = kTrainingSeed, .purpose = purpose});
   for (size_t i = 0; i < count; ++i) {
     const size_t begin = i * rows.count / count, end = (i + 1) * rows.count / count;
     const size_t row = begin + random.Below(end - begin);
@@ -40,7 +40,7 @@ std::vector<float> TrainCentroids(const VectorRows& rows, size_t lists,
   faiss::ClusteringParameters parameters;
   parameters.niter = 1;
   parameters.spherical = true;
-  parameters.seed = static_cast<int>(kSeed);
+  parameters.seed = static_cast<int>(kTrainingSeed);
   parameters.min_points_per_centroid = 1;  // no warnings on stderr
   parameters.max_points_per_centroid = static_cast<int>(sample.size() / rows.width / lists + 1);
   faiss::Clustering clustering(static_cast<int>(rows.width), static_cast<int>(lists), parameters);

@@ -13,7 +13,7 @@
 namespace tandem::index {
 namespace {
 
-constexpr size_t kBlockRows = 16384;  // that are assigned at once: 25 MB of 384 numbers
+constexpr size_t kAssignedRows = 16384;  // that are assigned at once: 25 MB of 384 numbers
 
 // The codes in the order of rows, in a file that goes away with the object.
 class RowCodes {
@@ -37,10 +37,10 @@ std::vector<uint32_t> EncodeAll(const VectorRows& rows, const IvfContent& conten
   std::vector<uint32_t> lists(rows.count);
   AtomicFile file(codes.path());
   const ListAssigner assigner(content.centroids, rows.width, options.threads);
-  std::string block(kBlockRows * content.code_bytes, '\0');
-  for (size_t begin = 0; begin < rows.count; begin += kBlockRows) {
+  std::string block(kAssignedRows * content.code_bytes, '\0');
+  for (size_t begin = 0; begin < rows.count; begin += kAssignedRows) {
     ThrowIfStopped(options);
-    const size_t count = std::min(kBlockRows, rows.count - begin);
+    const size_t count = std::min(kAssignedRows, rows.count - begin);
     const float* values = rows.values + begin * rows.width;
     assigner.Assign(values, count, lists.data() + begin);
     ParallelFor(count, 256, options.threads, [&](size_t first, size_t last) {

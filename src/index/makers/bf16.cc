@@ -16,9 +16,9 @@ namespace {
 using tensor::cpu::Bf16;
 using tensor::cpu::Type;
 
-constexpr const char* kFile = "vectors.bf16";
+constexpr const char* kBf16File = "vectors.bf16";
 
-RowFileShape ShapeOf(const VectorRows& rows) {
+RowFileShape Bf16Shape(const VectorRows& rows) {
   return {.kind = "bf16", .row_bytes = PaddedWidth(rows.width) * sizeof(Bf16)};
 }
 
@@ -126,26 +126,27 @@ class Bf16Vectors final : public StoredVectors {
   size_t count_;
 };
 
-std::vector<std::string> Build(const VectorRows& rows, const config::Params&,
-                               const std::filesystem::path& folder, const BuildOptions& options) {
+std::vector<std::string> BuildBf16(const VectorRows& rows, const config::Params&,
+                                   const std::filesystem::path& folder,
+                                   const BuildOptions& options) {
   const auto encode = [&rows](const float* from, std::byte* row, float*, RowBounds& bounds) {
     const double lost =
         RoundRow(from, rows.width, PaddedWidth(rows.width), reinterpret_cast<Bf16*>(row));
     bounds.residual = std::max(bounds.residual, lost);
   };
-  WriteRowFile(folder / kFile, ShapeOf(rows), rows, options, encode);
-  return {kFile};
+  WriteRowFile(folder / kBf16File, Bf16Shape(rows), rows, options, encode);
+  return {kBf16File};
 }
 
-std::unique_ptr<VectorIndex> Open(const VectorRows& rows, const config::Params&,
-                                  const std::filesystem::path& folder) {
-  return MakeExactIndex(
-      rows, std::make_unique<Bf16Vectors>(rows, RowFile(folder / kFile, ShapeOf(rows), rows)));
+std::unique_ptr<VectorIndex> OpenBf16(const VectorRows& rows, const config::Params&,
+                                      const std::filesystem::path& folder) {
+  return MakeExactIndex(rows, std::make_unique<Bf16Vectors>(
+                                  rows, RowFile(folder / kBf16File, Bf16Shape(rows), rows)));
 }
 
 }  // namespace
 
 extern const IndexKindInfo kBf16;
-extern const IndexKindMaker kBf16Maker{&kBf16, Build, Open};
+extern const IndexKindMaker kBf16Maker{&kBf16, BuildBf16, OpenBf16};
 
 }  // namespace tandem::index

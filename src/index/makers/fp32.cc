@@ -10,8 +10,8 @@
 namespace tandem::index {
 namespace {
 
-constexpr RowFileShape kShape{.kind = "fp32"};
-constexpr const char* kFile = "vectors.fp32-bounds";
+constexpr RowFileShape kFp32Shape{.kind = "fp32"};
+constexpr const char* kFp32File = "vectors.fp32-bounds";
 
 class FloatQuery final : public PreparedQuery {
  public:
@@ -79,22 +79,23 @@ class FloatVectors final : public StoredVectors {
   RowBounds bounds_;
 };
 
-std::vector<std::string> Build(const VectorRows& rows, const config::Params&,
-                               const std::filesystem::path& folder, const BuildOptions& options) {
-  WriteRowFile(folder / kFile, kShape, rows, options,
+std::vector<std::string> BuildFp32(const VectorRows& rows, const config::Params&,
+                                   const std::filesystem::path& folder,
+                                   const BuildOptions& options) {
+  WriteRowFile(folder / kFp32File, kFp32Shape, rows, options,
                [](const float*, std::byte*, float*, RowBounds&) {});
-  return {kFile};
+  return {kFp32File};
 }
 
-std::unique_ptr<VectorIndex> Open(const VectorRows& rows, const config::Params&,
-                                  const std::filesystem::path& folder) {
-  const RowFile file(folder / kFile, kShape, rows);
+std::unique_ptr<VectorIndex> OpenFp32(const VectorRows& rows, const config::Params&,
+                                      const std::filesystem::path& folder) {
+  const RowFile file(folder / kFp32File, kFp32Shape, rows);
   return MakeExactIndex(rows, std::make_unique<FloatVectors>(rows, file.bounds()));
 }
 
 }  // namespace
 
 extern const IndexKindInfo kFp32;
-extern const IndexKindMaker kFp32Maker{&kFp32, Build, Open};
+extern const IndexKindMaker kFp32Maker{&kFp32, BuildFp32, OpenFp32};
 
 }  // namespace tandem::index

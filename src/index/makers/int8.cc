@@ -12,9 +12,9 @@
 namespace tandem::index {
 namespace {
 
-constexpr const char* kFile = "vectors.int8";
+constexpr const char* kInt8File = "vectors.int8";
 
-RowFileShape ShapeOf(const VectorRows& rows) {
+RowFileShape Int8Shape(const VectorRows& rows) {
   return {.kind = "int8", .row_bytes = PaddedWidth(rows.width), .scales = true};
 }
 
@@ -131,8 +131,9 @@ class CodeVectors final : public StoredVectors {
   size_t count_;
 };
 
-std::vector<std::string> Build(const VectorRows& rows, const config::Params&,
-                               const std::filesystem::path& folder, const BuildOptions& options) {
+std::vector<std::string> BuildInt8(const VectorRows& rows, const config::Params&,
+                                   const std::filesystem::path& folder,
+                                   const BuildOptions& options) {
   const auto encode = [&rows](const float* from, std::byte* row, float* scale, RowBounds& bounds) {
     const RowCode code =
         EncodeRow(from, rows.width, PaddedWidth(rows.width), reinterpret_cast<int8_t*>(row));
@@ -140,19 +141,19 @@ std::vector<std::string> Build(const VectorRows& rows, const config::Params&,
     bounds.residual = std::max(bounds.residual, code.residual);
     bounds.codes = std::max(bounds.codes, code.length);
   };
-  WriteRowFile(folder / kFile, ShapeOf(rows), rows, options, encode);
-  return {kFile};
+  WriteRowFile(folder / kInt8File, Int8Shape(rows), rows, options, encode);
+  return {kInt8File};
 }
 
-std::unique_ptr<VectorIndex> Open(const VectorRows& rows, const config::Params&,
-                                  const std::filesystem::path& folder) {
-  return MakeExactIndex(
-      rows, std::make_unique<CodeVectors>(rows, RowFile(folder / kFile, ShapeOf(rows), rows)));
+std::unique_ptr<VectorIndex> OpenInt8(const VectorRows& rows, const config::Params&,
+                                      const std::filesystem::path& folder) {
+  return MakeExactIndex(rows, std::make_unique<CodeVectors>(
+                                  rows, RowFile(folder / kInt8File, Int8Shape(rows), rows)));
 }
 
 }  // namespace
 
 extern const IndexKindInfo kInt8;
-extern const IndexKindMaker kInt8Maker{&kInt8, Build, Open};
+extern const IndexKindMaker kInt8Maker{&kInt8, BuildInt8, OpenInt8};
 
 }  // namespace tandem::index

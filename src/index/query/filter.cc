@@ -169,25 +169,6 @@ double NumberOf(const std::string& text, const MetadataField& field) {
 
 // --- Of JSON -------------------------------------------------------------------------------------
 
-std::string_view KindOf(JsonElement value) {
-  switch (value.kind()) {
-    case JsonElement::Kind::kString:
-      return "a string";
-    case JsonElement::Kind::kObject:
-      return "an object";
-    case JsonElement::Kind::kArray:
-      return "a list";
-    case JsonElement::Kind::kBoolean:
-      return "a boolean";
-    case JsonElement::Kind::kNull:
-      return "null";
-    case JsonElement::Kind::kInteger:
-    case JsonElement::Kind::kNumber:
-      break;
-  }
-  return "a number";
-}
-
 std::variant<double, std::string> ValueOf(JsonElement value, const MetadataField& field) {
   if (field.type == MetadataType::kNumber) {
     if (const std::optional<double> number = value.Number()) return *number;
@@ -195,7 +176,7 @@ std::variant<double, std::string> ValueOf(JsonElement value, const MetadataField
     return std::string(*text);
   }
   throw UsageError(fmt::format("filter: field {} holds {}s; found {}", field.name,
-                               data::MetadataTypeName(field.type), KindOf(value)));
+                               data::MetadataTypeName(field.type), value.KindName()));
 }
 
 void Add(Condition condition, Filter* filter) {
@@ -242,7 +223,7 @@ JsonElement RootObject(const JsonDocument& document) {
   if (document.root().is_object()) return document.root();
   throw UsageError(
       fmt::format("filter: expected an object such as {{\"year\": {{\">=\": 2020}}}}; found {}",
-                  KindOf(document.root())));
+                  document.root().KindName()));
 }
 
 template <typename T>

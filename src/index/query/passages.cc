@@ -7,9 +7,9 @@
 #include <span>
 #include <string>
 
+#include "base/utf8.h"
 #include "text/unicode/graphemes.h"
 #include "text/unicode/unicode.h"
-#include "text/unicode/utf8.h"
 
 namespace tandem::index {
 namespace {
@@ -53,10 +53,10 @@ struct Character {
 };
 
 Character CharacterAt(std::string_view text, size_t at) {
-  const int length = text::CharacterLength(text.substr(at));
+  const int length = CharacterLength(text.substr(at));
   if (length < 0) return {text::kReplacementCharacter, static_cast<size_t>(-length)};
   const char* p = text.data() + at;
-  return {text::NextCodePoint(p), static_cast<size_t>(length)};
+  return {NextCodePoint(p), static_cast<size_t>(length)};
 }
 
 // Finds the first character from `at` on that does not meet `condition`.
@@ -243,7 +243,7 @@ size_t CutOf(std::string_view text, Passage sentence, size_t target, bool is_val
 
 std::vector<Piece> CutLong(std::string_view text, std::vector<Piece> sentences, size_t target) {
   std::vector<Piece> pieces;
-  const bool is_valid = text::IsValidUtf8(text);
+  const bool is_valid = IsUtf8(text);
   for (Piece sentence : sentences) {
     if (sentence.size() > 2 * target) {
       while (sentence.size() > target) {

@@ -15,9 +15,9 @@
 namespace tandem::model {
 namespace {
 
-using Activate = at::Tensor (*)(const at::Tensor&);
+using ActivationFunction = at::Tensor (*)(const at::Tensor&);
 
-constexpr std::pair<std::string_view, Activate> kActivations[] = {
+constexpr std::pair<std::string_view, ActivationFunction> kActivations[] = {
     {"tanh", [](const at::Tensor& x) { return at::tanh(x); }},
     {"relu", [](const at::Tensor& x) { return at::relu(x); }},
     {"gelu", [](const at::Tensor& x) { return at::gelu(x); }},
@@ -25,7 +25,7 @@ constexpr std::pair<std::string_view, Activate> kActivations[] = {
     {"silu", [](const at::Tensor& x) { return at::silu(x); }},
 };
 
-Activate ActivationOf(std::string_view name) {
+ActivationFunction ActivationOf(std::string_view name) {
   for (const auto& [known, activate] : kActivations) {
     if (known == name) return activate;
   }

@@ -17,12 +17,13 @@
 #include <vector>
 
 #include "base/error.h"
+#include "objective/batch_arrays.h"
 #include "objective/batch_labels.h"
 
 namespace tandem::objective {
 namespace {
 
-at::Tensor Doubles(const at::Tensor& scores) {
+at::Tensor DeviceDoubles(const at::Tensor& scores) {
   return scores.defined() ? scores.detach().to(at::kDouble).contiguous() : scores;
 }
 
@@ -34,23 +35,13 @@ at::Tensor OnHost(const at::Tensor& numbers, at::ScalarType type) {
   return numbers.defined() ? numbers.detach().to(at::kCPU, type).contiguous() : numbers;
 }
 
-std::span<const double> Span(const at::Tensor& numbers) {
-  if (!numbers.defined()) return {};
-  return {numbers.data_ptr<double>(), static_cast<size_t>(numbers.numel())};
-}
-
-std::optional<double> Scalar(const at::Tensor& number) {
-  if (!number.defined()) return std::nullopt;
-  return number.item<double>();
-}
-
 at::Tensor DoublesOf(std::span<const double> values, at::Device device) {
   const at::Tensor tensor = at::empty({std::ssize(values)}, at::kDouble);
   std::copy(values.begin(), values.end(), tensor.data_ptr<double>());
   return tensor.to(device);
 }
 
-void CheckFinite(const at::Tensor& scores, const char* rows, const char* columns) {
+void CheckDeviceFinite(const at::Tensor& scores, const char* rows, const char* columns) {
   if (!scores.defined()) return;
   const at::Tensor finite = at::isfinite(scores);
   if (finite.all().item<bool>()) return;
@@ -105,10 +96,10 @@ Batch HostPart(const Scores& scores, const States& states, const at::Tensor& pos
              .documents = scores.query_document.size(1),
              .same_tower = SameTowerColumns(scores),
              .positive = positive.data_ptr<int64_t>(),
-             .bank_positives = Span(batch.bank_positives),
-             .bank_negatives = Span(batch.bank_negatives),
-             .scale = Scalar(states.scale),
-             .bias = Scalar(states.bias),
+             .bank_positives = SpanOf(batch.bank_positives),
+             .bank_negatives = SpanOf(batch.bank_negatives),
+             .scale = ScalarOf(states.scale),
+             .bias = ScalarOf(states.bias),
              .threads = at::get_num_threads()};
   CheckColumns(host);
   return host;
@@ -120,17 +111,17 @@ DeviceBatch MakeDeviceBatch(const Scores& scores, const Labels& labels, const St
                             const Needs& needs) {
   CheckShapes(scores, labels, needs);
   const at::Device device = scores.query_document.device();
-  DeviceBatch batch{.query_document = Doubles(scores.query_document),
-                    .query_query = Doubles(scores.query_query),
-                    .document_document = Doubles(scores.document_document),
+  DeviceBatch batch{.query_document = DeviceDoubles(scores.query_document),
+                    .query_query = DeviceDoubles(scores.query_query),
+                    .document_document = DeviceDoubles(scores.document_document),
                     .negative = Mask(labels.negative, device),
                     .query_negative = Mask(labels.query_negative, device),
                     .document_negative = Mask(labels.document_negative, device),
                     .bank_positives = OnHost(states.bank_positives, at::kDouble),
                     .bank_negatives = OnHost(states.bank_negatives, at::kDouble)};
-  CheckFinite(batch.query_document, "query", "document");
-  CheckFinite(batch.query_query, "query", "query");
-  CheckFinite(batch.document_document, "document", "document");
+  CheckDeviceFinite(batch.query_document, "query", "document");
+  CheckDeviceFinite(batch.query_query, "query", "query");
+  CheckDeviceFinite(batch.document_document, "document", "document");
   const at::Tensor positive = OnHost(labels.positive, at::kLong);
   batch.host = HostPart(scores, states, positive, batch);
   UseWeights(labels.weights, batch.host);

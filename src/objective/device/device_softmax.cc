@@ -140,9 +140,9 @@ double ColumnSoftmax(const DeviceBatch& batch, const TensorBlock& same_tower,
   std::vector<at::Tensor> parts;
   const auto add = [&](int64_t begin, int64_t count) {
     const at::Tensor columns = batch.positive.narrow(0, begin, count);
-    std::vector<Logits> logits = {MakeLogits(batch.query_document.index_select(1, columns),
-                                             batch.negative.index_select(1, columns),
-                                             inverse_temperature, 0)};
+    std::vector<Logits> logits;
+    logits.push_back(MakeLogits(batch.query_document.index_select(1, columns),
+                                batch.negative.index_select(1, columns), inverse_temperature, 0));
     if (towers) {
       logits.push_back(MakeLogits(same_tower.scores.narrow(0, begin, count),
                                   same_tower.mask.narrow(0, begin, count), inverse_temperature, 1));

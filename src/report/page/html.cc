@@ -1,6 +1,6 @@
 #include "report/page/html.h"
 
-#include "text/unicode/utf8.h"
+#include "base/utf8.h"
 
 namespace tandem::report {
 namespace {
@@ -34,16 +34,16 @@ std::string_view ReferenceOf(char32_t c) {
 }  // namespace
 
 std::string CleanText(std::string_view text) {
-  const std::string valid = text::RepairUtf8(text);
+  const std::string valid = RepairUtf8(text);
   std::string clean;
   clean.reserve(valid.size());
   const char* p = valid.data();
   const char* const end = p + valid.size();
   while (p < end) {
     const char* const start = p;
-    const char32_t c = text::NextCodePoint(p);
+    const char32_t c = NextCodePoint(p);
     if (IsUnsafe(c)) {
-      text::AppendUtf8(0xFFFD, &clean);
+      AppendUtf8(0xFFFD, &clean);
     } else {
       clean.append(start, p);
     }

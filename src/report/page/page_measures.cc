@@ -81,7 +81,7 @@ PageCell DifferenceCell(const EvaluationGroup& group, const std::string& name) {
   return {.text = Signed(difference), .note = QueriesText(a, b, name), .sort_value = difference};
 }
 
-void AddGroup(const EvaluationGroup& group, Page& page) {
+void AddGroupMeasures(const EvaluationGroup& group, Page& page) {
   PageTable table{
       .caption = "Means over queries, with 95 % bootstrap intervals, on " + group.dataset,
       .columns = {{"Measure"}},
@@ -142,7 +142,7 @@ void AddMeasures(const ReportInput& input, Page& page) {
       return;
     }
     SayWhatIsNotCompared(groups, page);
-    for (const EvaluationGroup& group : groups) AddGroup(group, page);
+    for (const EvaluationGroup& group : groups) AddGroupMeasures(group, page);
     page.Paragraph(
         "An interval says how much a mean would move with other queries of the same kind. Whether "
         "two models differ is better asked query by query: tandem compare does.");

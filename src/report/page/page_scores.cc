@@ -160,7 +160,7 @@ void AddScoreFigures(const EvaluationGroup& group, Page& page) {
   }
 }
 
-void AddGroup(const EvaluationGroup& group, Page& page) {
+void AddRoc(const EvaluationGroup& group, Page& page) {
   if (!HasRoc(group)) {
     page.Missing("No ROC on " + group.dataset + ".");
   } else {
@@ -202,7 +202,7 @@ void AddDiscrimination(const ReportInput& input, Page& page) {
   page.Section("discrimination", "Whether one threshold serves all queries", [&] {
     for (const EvaluationGroup& group : groups) {
       if (groups.size() > 1) page.Subheading(group.dataset);
-      AddGroup(group, page);
+      AddRoc(group, page);
     }
   });
 }

@@ -3,17 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/overloaded.h"
 #include "data/input/line_reader.h"
 
 namespace tandem::report {
 namespace {
-
-template <typename... Cases>
-struct Overloaded : Cases... {
-  using Cases::operator()...;
-};
-template <typename... Cases>
-Overloaded(Cases...) -> Overloaded<Cases...>;  // clang 14 deduces none by itself
 
 // Calls `take` with the row of each line, where `read` finds one; returns the number of others.
 template <typename Read, typename Take>

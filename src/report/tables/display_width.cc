@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <span>
 
+#include "base/utf8.h"
 #include "report/tables/width_table.h"
 #include "text/unicode/graphemes.h"
 #include "text/unicode/unicode.h"
-#include "text/unicode/utf8.h"
 
 namespace tandem::report {
 namespace {
@@ -33,7 +33,7 @@ size_t ColumnsOf(char32_t c) {
 
 bool IsRegionalIndicator(char32_t c) { return c >= 0x1F1E6 && c <= 0x1F1FF; }
 
-char32_t First(const char* p) { return text::NextCodePoint(p); }
+char32_t First(const char* p) { return NextCodePoint(p); }
 
 // The end of the cluster that starts at `p`, in valid UTF-8. A flag is one cluster here.
 const char* NextCluster(const char* p, const char* end) {
@@ -49,7 +49,7 @@ size_t ClusterWidth(const char* p, const char* end) {
   size_t width = 0;
   bool is_picture = false;
   while (p < end) {
-    const char32_t c = text::NextCodePoint(p);
+    const char32_t c = NextCodePoint(p);
     width += ColumnsOf(c);
     is_picture |= c == kPicture;
   }
@@ -80,7 +80,7 @@ size_t FittingBytes(std::string_view valid, size_t columns) {
 
 size_t DisplayWidth(std::string_view text) {
   if (IsPlain(text)) return text.size();
-  if (!text::IsValidUtf8(text)) return DisplayWidth(text::RepairUtf8(text));
+  if (!IsUtf8(text)) return DisplayWidth(RepairUtf8(text));
   const char* const end = text.data() + text.size();
   size_t width = 0;
   for (const char* p = text.data(); p < end;) {
@@ -93,13 +93,13 @@ size_t DisplayWidth(std::string_view text) {
 
 std::string Printable(std::string_view text) {
   if (IsPlain(text)) return std::string(text);
-  const std::string valid = text::RepairUtf8(text);
+  const std::string valid = RepairUtf8(text);
   std::string printable;
   printable.reserve(valid.size());
   const char* const end = valid.data() + valid.size();
   for (const char* p = valid.data(); p < end;) {
     const char* const start = p;
-    const char32_t c = text::NextCodePoint(p);
+    const char32_t c = NextCodePoint(p);
     if (c == '\n' || c == '\t') {
       printable += c == '\n' ? "\\n" : "\\t";
     } else if (IsControl(c)) {

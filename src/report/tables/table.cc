@@ -8,17 +8,11 @@
 #include <utility>
 
 #include "base/json/json.h"
+#include "base/overloaded.h"
 #include "report/tables/display_width.h"
 
 namespace tandem::report {
 namespace {
-
-template <typename... Cases>
-struct Overloaded : Cases... {
-  using Cases::operator()...;
-};
-template <typename... Cases>
-Overloaded(Cases...) -> Overloaded<Cases...>;  // clang 14 deduces none by itself
 
 std::string KeyOf(const Column& column) {
   std::string key = column.key.empty() ? column.name : column.key;

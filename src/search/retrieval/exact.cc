@@ -7,19 +7,13 @@
 #include <utility>
 
 #include "base/error.h"
+#include "search/scoring/score_tile.h"
 #include "tensor/kernels/cpu/products/products.h"
 #include "tensor/kernels/cpu/rows/score_rows.h"
 #include "tensor/ops.h"
 
 namespace tandem::search {
-namespace {
-
-// A tile of 64 x 1,024 scores stays in a core's second-level cache from the product that makes it
-// to the selection that reads it.
-constexpr size_t kQueryTile = 64;
-constexpr size_t kDocumentTile = 1024;
-
-}  // namespace
+namespace {}  // namespace
 
 ExactSearch::ExactSearch(const at::Tensor& queries, size_t k, const data::Texts& documents)
     : queries_(queries.contiguous()),
@@ -67,16 +61,16 @@ void ExactSearch::ScoreTile(const Block& block, size_t first_query, size_t queri
 void ExactSearch::Add(const at::Tensor& all_rows) {
   const at::Tensor rows = all_rows.contiguous();
   const auto total = static_cast<size_t>(rows.size(0)), width = static_cast<size_t>(rows.size(1));
-  const size_t tiles = (found_.size() + kQueryTile - 1) / kQueryTile;
-  for (size_t first = 0; first < total; first += kDocumentTile) {
+  const size_t tiles = (found_.size() + kTileQueries - 1) / kTileQueries;
+  for (size_t first = 0; first < total; first += kTileDocuments) {
     const Block block{rows.data_ptr<float>() + first * width, next_document_,
-                      std::min(kDocumentTile, total - first)};
+                      std::min(kTileDocuments, total - first)};
     at::parallel_for(0, static_cast<int64_t>(tiles), 1, [&](int64_t begin, int64_t end) {
       thread_local std::vector<float> scores;
-      scores.resize(kQueryTile * kDocumentTile);
+      scores.resize(kTileQueries * kTileDocuments);
       for (auto tile = static_cast<size_t>(begin); tile < static_cast<size_t>(end); ++tile) {
-        const size_t query = tile * kQueryTile;
-        ScoreTile(block, query, std::min(kQueryTile, found_.size() - query), scores.data());
+        const size_t query = tile * kTileQueries;
+        ScoreTile(block, query, std::min(kTileQueries, found_.size() - query), scores.data());
       }
     });
     next_document_ += block.count;

@@ -9,14 +9,12 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "search/scoring/score_tile.h"
 #include "tensor/kernels/cpu/products/products.h"
 
 namespace tandem::search {
 namespace {
 
-// A tile of 64 x 1,024 products stays in a core's second-level cache until it was counted.
-constexpr size_t kQueryTile = 64;
-constexpr size_t kCandidateTile = 1024;
 // What is ranked between two looks for a request to stop: a second's work or so.
 constexpr size_t kRoundQueries = 8192;
 constexpr uint32_t kNowhere = UINT32_MAX;
@@ -171,9 +169,9 @@ class TileRanker {
         query.cosines.push_back(query.exact.With(documents_, document));
       }
     }
-    products_.resize(count * kCandidateTile);
-    for (size_t first = 0; first < candidates_.size(); first += kCandidateTile) {
-      const size_t width = std::min(kCandidateTile, candidates_.size() - first);
+    products_.resize(count * kTileDocuments);
+    for (size_t first = 0; first < candidates_.size(); first += kTileDocuments) {
+      const size_t width = std::min(kTileDocuments, candidates_.size() - first);
       tensor::cpu::MultiplyRowsByRows({.a = normalized_.data(),
                                        .m = static_cast<int64_t>(count),
                                        .b = candidates_.normalized(first),
@@ -234,17 +232,17 @@ class TileRanker {
   double close_;
   std::vector<Query> queries_of_tile_;
   std::vector<float> normalized_;  // [tile, E]
-  std::vector<float> products_;    // [tile, kCandidateTile]
+  std::vector<float> products_;    // [tile, kTileDocuments]
 };
 
 // Calls body(first, count) for tiles of the queries from `begin` to `end`, on all threads.
 template <typename Body>
 void ForTiles(size_t begin, size_t end, const Body& body) {
-  const auto tiles = static_cast<int64_t>((end - begin + kQueryTile - 1) / kQueryTile);
+  const auto tiles = static_cast<int64_t>((end - begin + kTileQueries - 1) / kTileQueries);
   at::parallel_for(0, tiles, 1, [&](int64_t first_tile, int64_t last_tile) {
     for (int64_t tile = first_tile; tile < last_tile; ++tile) {
-      const size_t first = begin + static_cast<size_t>(tile) * kQueryTile;
-      body(first, std::min(kQueryTile, end - first));
+      const size_t first = begin + static_cast<size_t>(tile) * kTileQueries;
+      body(first, std::min(kTileQueries, end - first));
     }
   });
 }

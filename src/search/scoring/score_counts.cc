@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "search/scoring/score_tile.h"
 #include "tensor/kernels/cpu/products/products.h"
 #include "tensor/kernels/cpu/rows/score_rows.h"
 
@@ -15,8 +16,6 @@ namespace tandem::search {
 namespace {
 
 // The tiles are those of ExactSearch, so that scores are the same.
-constexpr size_t kQueryTile = 64;
-constexpr size_t kDocumentTile = 1024;
 
 }  // namespace
 
@@ -54,14 +53,14 @@ void ScoreCounts::Add(const at::Tensor& all_rows) {
   const auto total = static_cast<size_t>(rows.size(0));
   const auto width = static_cast<size_t>(rows.size(1));
   const auto query_count = static_cast<size_t>(queries_.size(0));
-  const size_t tiles = (query_count + kQueryTile - 1) / kQueryTile;
+  const size_t tiles = (query_count + kTileQueries - 1) / kTileQueries;
   at::parallel_for(0, static_cast<int64_t>(tiles), 1, [&](int64_t begin, int64_t end) {
-    std::vector<float> scores(kQueryTile * kDocumentTile);
+    std::vector<float> scores(kTileQueries * kTileDocuments);
     for (auto tile = static_cast<size_t>(begin); tile < static_cast<size_t>(end); ++tile) {
-      const size_t query = tile * kQueryTile;
-      const size_t queries = std::min(kQueryTile, query_count - query);
-      for (size_t first = 0; first < total; first += kDocumentTile) {
-        const size_t documents = std::min(kDocumentTile, total - first);
+      const size_t query = tile * kTileQueries;
+      const size_t queries = std::min(kTileQueries, query_count - query);
+      for (size_t first = 0; first < total; first += kTileDocuments) {
+        const size_t documents = std::min(kTileDocuments, total - first);
         tensor::cpu::MultiplyRowsByRows({.a = queries_.data_ptr<float>() + query * width,
                                          .m = static_cast<int64_t>(queries),
                                          .b = rows.data_ptr<float>() + first * width,

@@ -18,28 +18,10 @@ constexpr size_t kMaxMembers = 64;  // of a request's object
   throw ApiError(400, code, message);
 }
 
-std::string_view TypeName(JsonElement element) {
-  switch (element.kind()) {
-    case JsonElement::Kind::kArray:
-      return "an array";
-    case JsonElement::Kind::kObject:
-      return "an object";
-    case JsonElement::Kind::kString:
-      return "a string";
-    case JsonElement::Kind::kBoolean:
-      return "a boolean";
-    case JsonElement::Kind::kNull:
-      return "null";
-    case JsonElement::Kind::kInteger:
-    case JsonElement::Kind::kNumber:
-      break;
-  }
-  return "a number";
-}
-
 [[noreturn]] void FailExpected(std::string_view member, std::string_view expected,
                                JsonElement found) {
-  Fail("invalid_type", fmt::format("`{}` must be {}, found {}", member, expected, TypeName(found)));
+  Fail("invalid_type",
+       fmt::format("`{}` must be {}, found {}", member, expected, found.KindName()));
 }
 
 JsonDocument ParseBody(std::string_view body) {
@@ -48,7 +30,7 @@ JsonDocument ParseBody(std::string_view body) {
     JsonDocument document(body, kMaxDepth);
     if (document.root().is_object()) return document;
     Fail("invalid_json",
-         fmt::format("the body must be a JSON object, found {}", TypeName(document.root())));
+         fmt::format("the body must be a JSON object, found {}", document.root().KindName()));
   } catch (const JsonLevelsError&) {
     Fail("invalid_json", fmt::format("the body nests deeper than {} levels", kMaxDepth));
   } catch (const JsonTextError& error) {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/base64.h"
-#include "text/unicode/utf8.h"
+#include "base/utf8.h"
 
 namespace tandem::serve {
 namespace {
@@ -47,10 +47,10 @@ void AppendEscaped(std::string* out, std::string_view text) {
 
 void AppendJsonText(std::string* out, std::string_view text) {
   *out += '"';
-  if (text::IsValidUtf8(text)) {
+  if (IsUtf8(text)) {
     AppendEscaped(out, text);
   } else {
-    AppendEscaped(out, text::RepairUtf8(text));
+    AppendEscaped(out, RepairUtf8(text));
   }
   *out += '"';
 }

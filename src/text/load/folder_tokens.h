@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "text/added_vocabulary.h"
-#include "text/load/class_parts.h"
+#include "text/classes/class_parts.h"
 #include "text/load/tokenizer_arguments.h"
 #include "text/post_processors/post_processor.h"
 

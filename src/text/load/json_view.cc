@@ -7,24 +7,11 @@
 namespace tandem::text {
 namespace {
 
+// A tokenizer's numbers are ids and counts, or scores.
 std::string_view KindOf(JsonElement element) {
-  switch (element.kind()) {
-    case JsonElement::Kind::kArray:
-      return "an array";
-    case JsonElement::Kind::kObject:
-      return "an object";
-    case JsonElement::Kind::kString:
-      return "a string";
-    case JsonElement::Kind::kBoolean:
-      return "true or false";
-    case JsonElement::Kind::kNull:
-      return "null";
-    case JsonElement::Kind::kNumber:
-      return "a fraction";
-    case JsonElement::Kind::kInteger:
-      break;
-  }
-  return "an integer";
+  if (element.kind() == JsonElement::Kind::kInteger) return "an integer";
+  if (element.kind() == JsonElement::Kind::kNumber) return "a fraction";
+  return element.KindName();
 }
 
 }  // namespace

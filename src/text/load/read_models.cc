@@ -148,9 +148,9 @@ std::unique_ptr<const SubwordModel> ReadBpe(const ModelViews& views, bool words_
                                std::string(views.model.file()));
 }
 
-using Reader = std::unique_ptr<const SubwordModel> (*)(const ModelViews&, bool, Vocabulary*);
+using ModelReader = std::unique_ptr<const SubwordModel> (*)(const ModelViews&, bool, Vocabulary*);
 
-constexpr std::pair<std::string_view, Reader> kModels[] = {
+constexpr std::pair<std::string_view, ModelReader> kModels[] = {
     {"BPE", ReadBpe},
     {"Unigram", ReadUnigram},
     {"WordPiece", ReadWordPiece},
@@ -168,7 +168,8 @@ std::string_view ModelType(const JsonView& view) {
 
 std::unique_ptr<const SubwordModel> ReadModel(const ModelViews& views, bool words_are_bytes,
                                               Vocabulary* vocabulary) {
-  const Reader reader = ReaderOf<Reader>(views.model, ModelType(views.model), "model", kModels);
+  const ModelReader reader =
+      ReaderOf<ModelReader>(views.model, ModelType(views.model), "model", kModels);
   return reader(views, words_are_bytes, vocabulary);
 }
 

@@ -106,11 +106,11 @@ Result ReadStrip(const JsonView& view, const TokenizerOptions&) {
                                               .strip_right = view.Member("strip_right").Boolean()});
 }
 
-using Reader = Result (*)(const JsonView&, const TokenizerOptions&);
+using NormalizerReader = Result (*)(const JsonView&, const TokenizerOptions&);
 
 constexpr std::string_view kBertNormalizer = "BertNormalizer";
 
-constexpr std::pair<std::string_view, Reader> kNormalizers[] = {
+constexpr std::pair<std::string_view, NormalizerReader> kNormalizers[] = {
     {kBertNormalizer, ReadBertNormalizer},
     {"ByteLevel", ReadPlain<ByteLevelNormalizer>},
     {"Lowercase", ReadLowercase},
@@ -155,7 +155,8 @@ std::unique_ptr<const Normalizer> ReadNormalizer(const std::optional<JsonView>& 
   if (!view && options.lower_case) return std::make_unique<BertNormalizer>(kLowerCaseAlone);
   if (!view) return std::make_unique<NoNormalizer>();
   const std::string_view type = view->Member("type").String();
-  Result normalizer = ReaderOf<Reader>(*view, type, "normalizer", kNormalizers)(*view, options);
+  Result normalizer =
+      ReaderOf<NormalizerReader>(*view, type, "normalizer", kNormalizers)(*view, options);
   if (!options.lower_case || type == kBertNormalizer || LowersCase(*view)) return normalizer;
   return LowerCaseBefore(std::move(normalizer));
 }

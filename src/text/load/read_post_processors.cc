@@ -123,9 +123,9 @@ SpecialTokens ReadSequence(const JsonView& view) {
   return all;
 }
 
-using Reader = SpecialTokens (*)(const JsonView&);
+using PostProcessorReader = SpecialTokens (*)(const JsonView&);
 
-constexpr std::pair<std::string_view, Reader> kPostProcessors[] = {
+constexpr std::pair<std::string_view, PostProcessorReader> kPostProcessors[] = {
     {"TemplateProcessing", ReadTemplate}, {"BertProcessing", ReadBertProcessing},
     {"ByteLevel", ReadByteLevel},         {"RobertaProcessing", ReadRobertaProcessing},
     {"Sequence", ReadSequence},
@@ -136,7 +136,7 @@ constexpr std::pair<std::string_view, Reader> kPostProcessors[] = {
 SpecialTokens ReadPostProcessor(const std::optional<JsonView>& view) {
   if (!view) return {};
   const std::string_view type = view->Member("type").String();
-  return ReaderOf<Reader>(*view, type, "post-processor", kPostProcessors)(*view);
+  return ReaderOf<PostProcessorReader>(*view, type, "post-processor", kPostProcessors)(*view);
 }
 
 }  // namespace tandem::text

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/utf8.h"
 #include "text/load/component_table.h"
 #include "text/load/stage_readers.h"
 #include "text/pre_tokenizers/bert_pre_tokenizer.h"
@@ -17,7 +18,6 @@
 #include "text/pre_tokenizers/pattern_split.h"
 #include "text/pre_tokenizers/pre_tokenizer_sequence.h"
 #include "text/pre_tokenizers/white_space.h"
-#include "text/unicode/utf8.h"
 
 namespace tandem::text {
 namespace {
@@ -119,9 +119,9 @@ std::unique_ptr<const PreTokenizer> ReadSequence(const JsonView& view, bool keep
   return std::make_unique<PreTokenizerSequence>(std::move(stages));
 }
 
-using Reader = std::unique_ptr<const PreTokenizer> (*)(const JsonView&, bool);
+using PreTokenizerReader = std::unique_ptr<const PreTokenizer> (*)(const JsonView&, bool);
 
-constexpr std::pair<std::string_view, Reader> kPreTokenizers[] = {
+constexpr std::pair<std::string_view, PreTokenizerReader> kPreTokenizers[] = {
     {"BertPreTokenizer", ReadPlain<BertPreTokenizer>},
     {"ByteLevel", ReadByteLevel},
     {"Digits", ReadDigits},
@@ -139,7 +139,8 @@ std::unique_ptr<const PreTokenizer> ReadPreTokenizer(const std::optional<JsonVie
                                                      bool keep_bytes) {
   if (!view) return std::make_unique<NoPreTokenizer>();
   const std::string_view type = view->Member("type").String();
-  return ReaderOf<Reader>(*view, type, "pre-tokenizer", kPreTokenizers)(*view, keep_bytes);
+  return ReaderOf<PreTokenizerReader>(*view, type, "pre-tokenizer", kPreTokenizers)(*view,
+                                                                                    keep_bytes);
 }
 
 bool EndsWithByteLevel(const std::optional<JsonView>& view) {

@@ -10,11 +10,11 @@
 #include "base/error.h"
 #include "base/files/file_kind.h"
 #include "base/json/json_document.h"
+#include "base/utf8.h"
 #include "text/load/finish_stages.h"
 #include "text/load/stage_readers.h"
 #include "text/models/word_piece.h"
 #include "text/pre_tokenizers/bert_pre_tokenizer.h"
-#include "text/unicode/utf8.h"
 
 namespace tandem::text {
 namespace {
@@ -27,7 +27,7 @@ void ReadLines(std::string_view rest, const std::string& file, Vocabulary* vocab
     std::string_view token = rest.substr(0, end);
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (token.ends_with('\r')) token.remove_suffix(1);
-    if (!IsValidUtf8(token)) {
+    if (!IsUtf8(token)) {
       throw ModelError(file, "", fmt::format("line {} is not valid UTF-8", id + 1));
     }
     vocabulary->Add(token, id);

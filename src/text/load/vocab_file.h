@@ -10,7 +10,7 @@
 namespace tandem::text {
 
 // One token per line of `text`, the line number its id; `file` is its name in errors. It is read as
-// BertTokenizer or MPNetTokenizer reads it (text/load/class_parts.h), as BertTokenizer where
+// BertTokenizer or MPNetTokenizer reads it (text/classes/class_parts.h), as BertTokenizer where
 // `folder` names no class. Throws ModelError for another class, and where the unknown token or one
 // that stands around texts is not in the vocabulary.
 TokenizerStages ReadVocabFile(std::string_view text, const std::string& file,

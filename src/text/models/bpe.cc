@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "text/unicode/byte_level.h"
-#include "text/unicode/utf8.h"
 
 namespace tandem::text {
 namespace {

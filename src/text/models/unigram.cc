@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "base/error.h"
-#include "text/unicode/utf8.h"
+#include "base/utf8.h"
 
 namespace tandem::text {
 namespace {

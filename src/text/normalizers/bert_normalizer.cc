@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "text/unicode/utf8.h"
+#include "base/utf8.h"
 
 namespace tandem::text {
 namespace {

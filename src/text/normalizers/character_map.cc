@@ -5,7 +5,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "text/unicode/utf8.h"
+#include "base/utf8.h"
 
 namespace tandem::text {
 namespace {
@@ -73,8 +73,8 @@ class Reader {
       Fail(fmt::format("a value starts at byte {} of {}", offset, values_.size()));
     }
     const std::string_view value = values_.substr(offset, values_.find('\0', offset) - offset);
-    if (!IsValidUtf8(key_)) Fail("a key is not UTF-8");
-    if (!IsValidUtf8(value)) Fail("a value is not UTF-8");
+    if (!IsUtf8(key_)) Fail("a key is not UTF-8");
+    if (!IsUtf8(value)) Fail("a value is not UTF-8");
     entries_.push_back({key_, value});
   }
 

@@ -5,9 +5,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/utf8.h"
 #include "text/normalizers/character_map.h"
 #include "text/unicode/graphemes.h"
-#include "text/unicode/utf8.h"
 
 namespace tandem::text {
 namespace {

@@ -3,9 +3,9 @@
 #include <charconv>
 #include <optional>
 
+#include "base/utf8.h"
 #include "text/regex/regex.h"
 #include "text/unicode/unicode.h"
-#include "text/unicode/utf8.h"
 
 namespace tandem::text {
 namespace {

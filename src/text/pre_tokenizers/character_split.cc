@@ -1,8 +1,8 @@
 #include "text/pre_tokenizers/character_split.h"
 
+#include "base/utf8.h"
 #include "text/unicode/categories.h"
 #include "text/unicode/unicode.h"
-#include "text/unicode/utf8.h"
 
 namespace tandem::text {
 namespace {

@@ -3,8 +3,8 @@
 #include <array>
 #include <cstdint>
 
+#include "base/utf8.h"
 #include "text/unicode/unicode.h"
-#include "text/unicode/utf8.h"
 
 namespace tandem::text {
 namespace {

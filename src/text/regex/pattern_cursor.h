@@ -5,8 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/utf8.h"
 #include "text/regex/regex_pattern.h"
-#include "text/unicode/utf8.h"
 
 namespace tandem::text {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/utf8.h"
 #include "text/regex/pcre2_code.h"
 #include "text/regex/regex_pattern.h"
-#include "text/unicode/utf8.h"
 
 namespace tandem::text {
 

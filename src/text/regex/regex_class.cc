@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/utf8.h"
 #include "text/regex/pcre2_code.h"
 #include "text/unicode/categories.h"
 #include "text/unicode/unicode.h"
-#include "text/unicode/utf8.h"
 
 namespace tandem::text {
 namespace {

@@ -1,7 +1,7 @@
 #include "text/unicode/graphemes.h"
 
+#include "base/utf8.h"
 #include "text/unicode/unicode.h"
-#include "text/unicode/utf8.h"
 
 namespace tandem::text {
 namespace {

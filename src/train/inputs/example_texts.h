@@ -16,7 +16,7 @@ namespace tandem::train {
 
 // The examples `which` of set.examples, with the token ids of their queries, of all documents that
 // are judged for them and not left out of training, and of the documents `others`, which a run may
-// mine; each text behind its prompt of `prompts`. `positive_grade` is the set's.
+// mine; each text after its prompt of `prompts`. `positive_grade` is the set's.
 ExampleTexts MakeExampleTexts(const data::TrainingSet& set, double positive_grade,
                               std::span<const uint32_t> which, const model::DualEncoder& model,
                               const RunPrompts& prompts, int threads,

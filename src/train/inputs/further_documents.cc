@@ -44,7 +44,7 @@ LabelCount CountLabels(const data::TrainingSet& set, std::span<const uint32_t> t
 }
 
 std::string_view FurtherCounts::name() const {
-  return graded ? "further labelled documents" : "judged negatives";
+  return graded ? "extra labelled documents" : "judged negatives";
 }
 
 std::string FurtherCounts::Text() const {

@@ -22,8 +22,8 @@ struct LabelCount {
 LabelCount CountLabels(const data::TrainingSet& set, std::span<const uint32_t> training,
                        bool graded_own);
 
-// What the training queries have: judged negatives (grade 0), or, where own documents may have any
-// grade, labelled documents besides the own one.
+// What the training queries have: judged negatives (grade 0), or, where paired documents may have
+// any grade, labelled documents besides the own one.
 struct FurtherCounts {
   size_t queries = 0;
   size_t without = 0;   // queries that have none
@@ -31,13 +31,13 @@ struct FurtherCounts {
   size_t least = 0;     // of a query
   size_t median = 0;    // the lower median over the queries
   size_t most = 0;      // of a query
-  bool graded = false;  // further labelled documents, not judged negatives
+  bool graded = false;  // extra labelled documents, not judged negatives
   size_t mined = 0;     // that the run mines for each of them besides
 
-  // "judged negatives", "further labelled documents"
+  // "judged negatives", "extra labelled documents"
   std::string_view name() const;
   // "190 of 198 training queries have judged negatives (0 to 5, lower median 1)"; with [mining]
-  // ", and 5 are mined for each query" behind it
+  // ", and 5 are mined for each query" after it
   std::string Text() const;
 };
 

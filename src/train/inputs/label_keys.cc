@@ -228,10 +228,11 @@ void CheckLabelKeys(const config::LoadedRecipe& loaded, const objective::Needs& 
                                      recipe.scores, objective));
   }
   if (needs.teacher && recipe.negatives == 0) {
-    throw loaded.ErrorAt("data.negatives",
-                         fmt::format("is 0, but objective {} compares the own document of a query "
-                                     "with further labelled ones; give at least 1",
-                                     objective));
+    throw loaded.ErrorAt(
+        "data.negatives",
+        fmt::format("is 0, but objective {} compares the paired document of a query "
+                    "with extra labelled ones; give at least 1",
+                    objective));
   }
 }
 

@@ -50,8 +50,8 @@ data::TrainingSet MakeTrainingSet(data::Dataset dataset, const config::LoadedRec
                                   const objective::Needs& needs);
 
 // Applies `data.minimum_grade`, `data.binarize_at` and `data.flip_labels`, in this order; the first
-// and the last change the examples `training` only. Returns those that still have an own document,
-// and says in notes how many labels changed. Throws DataError where no example is left.
+// and the last change the examples `training` only. Returns those that still have a paired
+// document, and says in notes how many labels changed. Throws DataError where no example is left.
 std::vector<uint32_t> StudyLabels(data::TrainingSet& set, std::vector<uint32_t> training,
                                   const config::Recipe& recipe);
 

@@ -19,8 +19,8 @@ struct OwnTexts {
 
 // Moves such documents that are judged irrelevant for a query of `which` to its `unused` ones: a
 // text is no evidence against itself, so they are not drawn. What the judgements call relevant
-// stays. Takes the queries that have no own document left out of `which`. Hashes are those by which
-// copies are told; prompts do not count.
+// stays. Takes the queries that have no paired document left out of `which`. Hashes are those by
+// which copies are told; prompts do not count.
 OwnTexts LeaveOutOwnTexts(data::TrainingSet& set, std::vector<uint32_t>& which);
 
 }  // namespace tandem::train

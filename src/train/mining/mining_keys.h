@@ -18,7 +18,7 @@ void CheckMiningKeys(const config::LoadedRecipe& loaded, const objective::Needs&
 // The rules of round `round`. The keys have been checked.
 search::MiningRules MiningRulesOf(const config::Recipe& recipe, int64_t round);
 
-// Throws RecipeError where the range begins behind the last of so many different texts.
+// Throws RecipeError where the range begins after the last of so many different texts.
 void CheckRangeFits(const config::LoadedRecipe& loaded, size_t documents);
 
 uint64_t MiningMemoryOf(const config::Recipe& recipe);  // bytes

@@ -28,7 +28,7 @@ double SecondsSince(Clock::time_point start) {
 }
 
 // Somebody has interrupted the round; thrown out of the encoder's and the search's callbacks.
-struct Stopped {};
+struct RoundStopped {};
 
 // Lists of documents, one for each query, that a query may draw: nothing that is known for it, nor
 // a copy.
@@ -78,7 +78,7 @@ class NegativeMiner::Stage {
     return tell_({.work = work_, .share = share, .seconds = SecondsSince(start_)});
   }
   void StopIfAsked(size_t done) const {
-    if (!Done(done)) throw Stopped();
+    if (!Done(done)) throw RoundStopped();
   }
 
  private:
@@ -103,7 +103,7 @@ search::SimilarityRows NegativeMiner::Embed(model::DualEncoder& model, TextKind 
   // Processes that mine together stop together.
   const bool shared = dist::IsShared(group());
   const auto stop_together = [&](bool stop) {
-    if (group()->Largest(stop ? 1 : 0) > 0) throw Stopped();
+    if (group()->Largest(stop ? 1 : 0) > 0) throw RoundStopped();
   };
   if (shared) {
     stop_together(!stage.Done(0));
@@ -141,11 +141,11 @@ search::Mined NegativeMiner::Search(model::DualEncoder& model, const MiningRound
     // Only rank 0 has embeddings in files.
     const bool in_memory = folder.empty() || !dist::Leads(group());
     own = SearchShare(queries, documents, round, memory.ForSearch(in_memory), tell);
-  } catch (const Stopped&) {
+  } catch (const RoundStopped&) {
     stopped = true;
   }
   if (dist::IsShared(group())) stopped = group()->Largest(stopped ? 1 : 0) > 0;
-  if (stopped) throw Stopped();
+  if (stopped) throw RoundStopped();
   return search::GatherMined(task(), std::move(own), group());
 }
 
@@ -182,7 +182,7 @@ std::optional<MinedRound> NegativeMiner::Mine(model::DualEncoder& model, const M
     report.sums = search::Summarize(MiningRulesOf(recipe(), round.number), mined);
     report.seconds = SecondsSince(start);
     return MinedRound{PoolOf(mined), report};
-  } catch (const Stopped&) {
+  } catch (const RoundStopped&) {
     return std::nullopt;
   }
 }

@@ -40,7 +40,7 @@ class ObjectiveStates {
 
   // Begins step 1, 2, ...: drops scores that are too old for it.
   void BeginStep(int64_t step);
-  // Adds the scores of a batch of the step to the banks: each query's own document to the
+  // Adds the scores of a batch of the step to the banks: each query's paired document to the
   // positives, the allowed negatives to the negatives. query_document [Q, D], on any device. Before
   // the first step it keeps nothing.
   void Keep(const at::Tensor& query_document, const objective::Labels& labels);

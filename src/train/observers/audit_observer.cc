@@ -30,7 +30,7 @@ std::optional<uint64_t> PassOf(std::string_view name) {
   return pass;
 }
 
-// Why the record of a pass cannot be continued behind `bytes`; "" where it can.
+// Why the record of a pass cannot be continued after `bytes`; "" where it can.
 std::string ProblemOf(const std::filesystem::path& path, uint64_t pass, uint64_t bytes) {
   std::error_code error;
   const uintmax_t size = std::filesystem::file_size(path, error);

@@ -13,7 +13,7 @@ namespace tandem::train {
 namespace {
 
 // A model that tells documents apart at all is further from the loss of equal scores: a softmax
-// over 16 documents moves by 1 % where the own document's logit is 0.03 above the others.
+// over 16 documents moves by 1 % where the paired document's logit is 0.03 above the others.
 constexpr double kEqualShare = 0.01;
 // A run may begin so; a warning during the run waits for this many steps, and for a tenth of the
 // run. One at the end waits for a quarter of them.

@@ -38,7 +38,7 @@ void Remove(const std::filesystem::path& path) {
 }
 
 // The name that a process was writing to when it was killed: "NAME" of the file "NAME.tmpPID" that
-// AtomicFile writes, or of the folder ".NAME.tmpPID" of AtomicFolder (".old" behind it where the
+// AtomicFile writes, or of the folder ".NAME.tmpPID" of AtomicFolder (".old" after it where the
 // file system cannot exchange folders). Nothing where `name` is neither.
 std::optional<std::string> NameBehindTemporary(const std::filesystem::path& path) {
   std::string name = path.filename().native();

@@ -18,13 +18,13 @@ namespace tandem::train {
 std::unique_ptr<model::DualEncoder> LoadRunModel(const config::LoadedRecipe& loaded);
 
 // Has the model saved with a truncate_dim where the widest of `widths`, the first one, is not the
-// whole width: what is behind it is not trained. Warns of that. Does nothing without widths. Throws
+// whole width: what is after it is not trained. Warns of that. Does nothing without widths. Throws
 // RecipeError for a width that embeddings do not have.
 void UseDimensions(const config::LoadedRecipe& loaded, std::span<const objective::Width> widths,
                    model::DualEncoder& model);
 
 // The prompts that the recipe gives the tasks of its data sources, by the tasks' names: that of
-// queries under the name, that of documents under the name with "_document" behind. Throws
+// queries under the name, that of documents under the name with "_document" after. Throws
 // RecipeError where a task that has prompts is called "query" or "document", as those of the model
 // are.
 std::map<std::string, std::string> TaskPrompts(const config::LoadedRecipe& loaded);

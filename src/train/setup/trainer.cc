@@ -11,7 +11,7 @@
 #include "config/catalogue.h"
 #include "optim/catalogue.h"
 #include "sampling/catalogue.h"
-#include "train/checks/same_inputs.h"
+#include "train/checks/agree_on_run.h"
 #include "train/inputs/example_texts.h"
 #include "train/inputs/run_mixture.h"
 #include "train/setup/trainer_checks.h"
@@ -122,7 +122,7 @@ RunInputs ReadAgreedInputs(config::LoadedRecipe loaded, const TrainerOptions& op
   if (!dist::IsShared(options.group)) return read();
   std::optional<RunInputs> inputs;
   options.group->Agree([&] { inputs = read(); });
-  options.group->Agree([&] { CheckSameInputs(*inputs, options.version); });
+  options.group->Agree([&] { AgreeOnRun(*inputs, options.version); });
   return std::move(*inputs);
 }
 

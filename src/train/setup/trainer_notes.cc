@@ -20,10 +20,10 @@ namespace {
 // Batches in which copies meet, or that are smaller than the recipe asks for, and why.
 void WarnOfSmallBatches(const Trainer& trainer) {
   if (const size_t copies = trainer.sampler->MostCopies(); copies > 1) {
-    Warn(
-        fmt::format("more queries share a text or an own document than an epoch has batches ({}), "
-                    "so that up to {} of them meet in a batch: they are no negatives of each other",
-                    trainer.sampler->BatchesIn(1), copies));
+    Warn(fmt::format(
+        "more queries share a text or a paired document than an epoch has batches ({}), "
+        "so that up to {} of them meet in a batch: they are no negatives of each other",
+        trainer.sampler->BatchesIn(1), copies));
   }
   // Where batches are limited otherwise too, their sizes say nothing about copies.
   if (!trainer.recipe().train.batch || trainer.recipe().sampling.by_task) return;
@@ -40,7 +40,7 @@ void WarnOfSmallBatches(const Trainer& trainer) {
   const uint64_t fewest = (queries + batch - 1) / batch, batches = trainer.sampler->BatchesIn(1);
   if (batches > fewest) {
     Warn(fmt::format(
-        "queries with the same text or own document are kept out of each other's "
+        "queries with the same text or paired document are kept out of each other's "
         "batches: an epoch has {} batches of at most {} queries instead of {} of up to {}; "
         "sampling.no_duplicates = false would allow them together",
         batches, LargestBatch(*trainer.sampler), fewest, std::min(batch, queries)));

@@ -31,7 +31,7 @@ objective::Labels LabelsOf(sampling::Masks masks, const sampling::Batch& batch,
   return labels;
 }
 
-// The own and the further documents of each row with their grades and teacher scores. A document
+// The paired and the extra documents of each row with their grades and teacher scores. A document
 // that nobody judged for its row has grade 0 and teacher score 0.
 objective::LabelledCells LabelledCellsOf(const sampling::Examples& examples,
                                          const sampling::Batch& batch) {

@@ -27,13 +27,13 @@ struct ScoredBatch {
   objective::Labels labels;
   int64_t negatives = 0;        // before the filter
   int64_t false_negatives = 0;  // that the filter took out
-  std::vector<float> cosines;   // of all queries and their own documents
+  std::vector<float> cosines;   // of all queries and their paired documents
 
   // The scores that say which documents a query likes best.
   const at::Tensor& first_scores() const { return widths.front().scores.query_document; }
 };
 
-// [Q]: of each query and its own document, at the whole width.
+// [Q]: of each query and its paired document, at the whole width.
 std::vector<float> CosinesOf(const at::Tensor& embeddings, const TrainingBatch& batch);
 
 // Scores queries `rows` of the batch, of which `embeddings` [Q + D, E] are in its order.

@@ -13,7 +13,7 @@
 namespace tandem::train {
 
 // The filter takes out a cell whose score s is above one of the bounds that are given. s+ is the
-// score of the query's own document. Scores are those of the current step, without gradient.
+// score of the query's paired document. Scores are those of the current step, without gradient.
 //  - score: s > score
 //  - absolute_margin: s > s+ - absolute_margin
 //  - relative_margin: s > s+ - relative_margin |s+|

@@ -37,7 +37,7 @@ struct BatchOutcome {
   // The objective needs negatives, and no query has an allowed one: the loss is 0, and nothing can
   // be learned.
   bool lacks_negatives = false;
-  std::vector<float> cosines;  // [Q]: of each query and its own document, at the whole width
+  std::vector<float> cosines;  // [Q]: of each query and its paired document, at the whole width
   // [Q]: of each query, whatever it weighs (objective::Evaluation), at the first width.
   std::vector<float> losses;
   // The loss of a model that gives every pair of this batch the mean score: it cannot tell

@@ -24,7 +24,7 @@ constexpr size_t kFullDepth = 1000;
 constexpr size_t kWindowTexts = 1024;
 
 // `progress` has stopped the validation; thrown out of the search.
-struct Stopped {};
+struct ValidationStopped {};
 
 std::vector<eval::Measure> MeasuresOf(const RankingMeasures& named) {
   std::vector<eval::Measure> measures = {eval::ParseMeasure(named.measure)};
@@ -71,7 +71,7 @@ class MeasureValidator final : public Validator {
     try {
       return Evaluate(
           search::Retrieve(model, {documents(), *corpus_.queries, judged()}, OptionsFor(progress)));
-    } catch (const Stopped&) {
+    } catch (const ValidationStopped&) {
       return std::nullopt;
     }
   }
@@ -159,7 +159,7 @@ class MeasureValidator final : public Validator {
             .report = false,
             .progress =
                 [&progress](double share) {
-                  if (!progress(share)) throw Stopped();
+                  if (!progress(share)) throw ValidationStopped();
                 }};
   }
 

@@ -52,16 +52,6 @@ bool IsAmong(std::string_view name, std::span<const std::string_view> names) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-void CheckKeys(const Settings& settings) {
-  for (const std::string& key : settings.Keys()) {
-    if (IsAmong(key, kKnown)) continue;
-    throw ModelError(settings.file(), "",
-                     fmt::format("the key '{}' is unknown, to sentence-transformers too{}; its "
-                                 "Transformer module has {}",
-                                 key, DidYouMean(key, kKnown), fmt::join(kKnown, ", ")));
-  }
-}
-
 void CheckArguments(const Settings& settings) {
   for (const std::string_view key : kArguments) {
     const Json* arguments = settings.Find(key);
@@ -102,8 +92,19 @@ void CheckModality(const Settings& settings) {
 
 }  // namespace
 
+void CheckModuleKeys(const Settings& settings, std::span<const std::string_view> known,
+                     std::string_view module) {
+  for (const std::string& key : settings.Keys()) {
+    if (IsAmong(key, known)) continue;
+    throw ModelError(settings.file(), "",
+                     fmt::format("the key '{}' is unknown, to sentence-transformers too{}; its {} "
+                                 "module has {}",
+                                 key, DidYouMean(key, known), module, fmt::join(known, ", ")));
+  }
+}
+
 void CheckTransformerSettings(const Settings& settings) {
-  CheckKeys(settings);
+  CheckModuleKeys(settings, kKnown, "Transformer");
   CheckArguments(settings);
   CheckModality(settings);
   if (settings.Has("query_expansion")) {

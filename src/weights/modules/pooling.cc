@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "weights/modules/module_settings.h"
 #include "weights/settings/settings_file.h"
 
 namespace tandem::weights {
@@ -61,19 +62,12 @@ bool InOrder(const std::vector<PoolingMode>& modes) {
   return std::adjacent_find(modes.begin(), modes.end(), std::greater_equal<>()) == modes.end();
 }
 
-// A key that sentence-transformers does not know fails there; one that is misspelt would mean the
-// mean of all tokens.
-void CheckKeys(const Settings& config) {
+// One that is misspelt would mean the mean of all tokens.
+void CheckPoolingKeys(const Settings& config) {
   std::vector<std::string_view> known = {"word_embedding_dimension", "embedding_dimension",
                                          "pooling_mode", "include_prompt"};
   for (const ModeSpelling& spelling : kModes) known.push_back(spelling.boolean);
-  for (const std::string& key : config.Keys()) {
-    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    throw ModelError(config.file(), "",
-                     fmt::format("the key '{}' is unknown, to sentence-transformers too{}; its "
-                                 "Pooling module has {}",
-                                 key, DidYouMean(key, known), fmt::join(known, ", ")));
-  }
+  CheckModuleKeys(config, known, "Pooling");
 }
 
 }  // namespace
@@ -97,7 +91,7 @@ std::string PoolingText(const Pooling& pooling) {
 }
 
 Pooling ReadPooling(const Settings& config, int64_t width) {
-  CheckKeys(config);
+  CheckPoolingKeys(config);
   Pooling pooling{
       .modes = config.Has("pooling_mode") ? ListedModes(config) : SwitchedOnModes(config),
       // Null is false in Python's conditions.

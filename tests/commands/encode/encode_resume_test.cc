@@ -167,7 +167,7 @@ TEST_F(EncodeResume, WhatHasChangedIsNamed) {
   WriteTinyModel(Path("model"), {.seed = 2});
   refused(InFolder({"--resume"}), 4, "out/embeddings.npy: was encoded with another model");
   WriteTinyModel(Path("model"));
-  // Of the texts, the first block that differs; what is behind those that were encoded may change.
+  // Of the texts, the first block that differs; what is after those that were encoded may change.
   Write("a.jsonl", Lines(0, 150) + Lines(kTexts, kTexts + 1) + Lines(151, kTexts));
   refused(InFolder({"--resume"}), 3,
           fmt::format("{0}:200: texts 101 to 200 of the input, which begin at {0}:101 and end "

@@ -42,7 +42,7 @@ class EvaluateCommand : public testing::Test {
 };
 
 // Runs a wrong command line and expects exit code 2 and `message`.
-void ExpectUsageError(const std::vector<std::string>& arguments, const std::string& message) {
+void ExpectWrongArguments(const std::vector<std::string>& arguments, const std::string& message) {
   const ProgramResult result = RunTandem(arguments);
   EXPECT_EQ(result.exit_code, 2) << message;
   EXPECT_EQ(result.out, "");
@@ -110,7 +110,7 @@ TEST_F(EvaluateCommand, AucOfAShallowRunAdvisesADeeperOne) {
 }
 
 TEST_F(EvaluateCommand, UnknownMeasuresAreNamedBeforeFilesAreOpened) {
-  ExpectUsageError(
+  ExpectWrongArguments(
       {"evaluate", "--qrels", "none", "--run", "none", "--measures", "ndgc@10"},
       "measure ndgc@10 is unknown; did you mean ndcg@10? Known are ndcg, ndcg@k, ndcg_exp");
 }
@@ -118,59 +118,61 @@ TEST_F(EvaluateCommand, UnknownMeasuresAreNamedBeforeFilesAreOpened) {
 TEST_F(EvaluateCommand, FlagsThatMakeNoSenseTogether) {
   const std::string qrels = Path("qrels.tsv");
   const std::string run = Path("run.trec");
-  ExpectUsageError({"evaluate"},
-                   "nothing to evaluate: give --qrels and --run, or --model and --dataset");
-  ExpectUsageError({"evaluate", "--qrels", qrels}, "--qrels needs --run");
-  ExpectUsageError({"evaluate", "--run", run}, "--run needs --qrels");
-  ExpectUsageError({"evaluate", "--model", "m"}, "--model needs --dataset");
-  ExpectUsageError({"evaluate", "--dataset", "d"}, "--dataset needs --model");
-  ExpectUsageError({"evaluate", "--split", "dev"}, "--split needs --model and --dataset");
-  ExpectUsageError({"evaluate", "--qrels", qrels, "--run", run, "--split", "dev"},
-                   "--qrels and --run exclude --model, --dataset and --split");
-  ExpectUsageError({"evaluate", "--qrels", qrels, "--run", run, "--views"},
-                   "--views needs --model and --dataset: a run has scores and no embeddings");
-  ExpectUsageError({"evaluate", "--qrels", qrels, "--run", run, "--relevance-level", "0"},
-                   "--relevance-level is 0; expected a number above 0");
-  ExpectUsageError({"evaluate", "--qrels", qrels, "--run", run, "--format", "xml"},
-                   "--format is xml; expected text, tsv or json");
-  ExpectUsageError({"evaluate", "--qrels", qrels, "--run", run, "--max-results", "-1"},
-                   "--max-results is -1; expected a whole number, at least 0");
+  ExpectWrongArguments({"evaluate"},
+                       "nothing to evaluate: give --qrels and --run, or --model and --dataset");
+  ExpectWrongArguments({"evaluate", "--qrels", qrels}, "--qrels needs --run");
+  ExpectWrongArguments({"evaluate", "--run", run}, "--run needs --qrels");
+  ExpectWrongArguments({"evaluate", "--model", "m"}, "--model needs --dataset");
+  ExpectWrongArguments({"evaluate", "--dataset", "d"}, "--dataset needs --model");
+  ExpectWrongArguments({"evaluate", "--split", "dev"}, "--split needs --model and --dataset");
+  ExpectWrongArguments({"evaluate", "--qrels", qrels, "--run", run, "--split", "dev"},
+                       "--qrels and --run exclude --model, --dataset and --split");
+  ExpectWrongArguments({"evaluate", "--qrels", qrels, "--run", run, "--views"},
+                       "--views needs --model and --dataset: a run has scores and no embeddings");
+  ExpectWrongArguments({"evaluate", "--qrels", qrels, "--run", run, "--relevance-level", "0"},
+                       "--relevance-level is 0; expected a number above 0");
+  ExpectWrongArguments({"evaluate", "--qrels", qrels, "--run", run, "--format", "xml"},
+                       "--format is xml; expected text, tsv or json");
+  ExpectWrongArguments({"evaluate", "--qrels", qrels, "--run", run, "--max-results", "-1"},
+                       "--max-results is -1; expected a whole number, at least 0");
 }
 
 TEST_F(EvaluateCommand, FlagsOfModelsAndSets) {
   const std::string run = Path("run.trec");
-  ExpectUsageError({"evaluate", "--qrels", "q", "--run", run, "--pool", "5"},
-                   "--qrels and --run exclude --model, --dataset and --split");
-  ExpectUsageError({"evaluate", "--pool", "5"}, "--embeddings, --candidates, --pool, --no-cache");
-  ExpectUsageError({"evaluate", "--model", "m", "--dataset", "d", "--pool", "0"},
-                   "--pool is 0; expected a whole number, at least 1");
-  ExpectUsageError(
+  ExpectWrongArguments({"evaluate", "--qrels", "q", "--run", run, "--pool", "5"},
+                       "--qrels and --run exclude --model, --dataset and --split");
+  ExpectWrongArguments({"evaluate", "--pool", "5"},
+                       "--embeddings, --candidates, --pool, --no-cache");
+  ExpectWrongArguments({"evaluate", "--model", "m", "--dataset", "d", "--pool", "0"},
+                       "--pool is 0; expected a whole number, at least 1");
+  ExpectWrongArguments(
       {"evaluate", "--model", "m", "--dataset", "d", "--candidates", run, "--pool", "5"},
       "--candidates says which documents are ranked; it excludes --pool");
-  ExpectUsageError(
+  ExpectWrongArguments(
       {"evaluate", "--model", "m", "--dataset", "d", "--candidates", run, "--embeddings", "e"},
       "--candidates encodes no whole corpus that --embeddings could keep");
-  ExpectUsageError(
+  ExpectWrongArguments(
       {"evaluate", "--model", "m", "--dataset", "d", "--pool", "9", "--embeddings", "e"},
       "--pool encodes no whole corpus that --embeddings could keep");
-  ExpectUsageError({"evaluate", "--model", "m", "--dataset", "d", "--no-cache"},
-                   "--no-cache is for several models or data sets");
-  ExpectUsageError({"evaluate", "--model", "m", "--dataset", "d", "--dataset", "e", "--per-query"},
-                   "--per-query of several models or data sets needs --format tsv or json");
-  ExpectUsageError({"evaluate", "--dataset", "d", "--dataset", "e"}, "--dataset needs --model");
-  ExpectUsageError({"evaluate", "--suite", "none.toml"},
-                   "none.toml: cannot be read: No such file or directory");
+  ExpectWrongArguments({"evaluate", "--model", "m", "--dataset", "d", "--no-cache"},
+                       "--no-cache is for several models or data sets");
+  ExpectWrongArguments(
+      {"evaluate", "--model", "m", "--dataset", "d", "--dataset", "e", "--per-query"},
+      "--per-query of several models or data sets needs --format tsv or json");
+  ExpectWrongArguments({"evaluate", "--dataset", "d", "--dataset", "e"}, "--dataset needs --model");
+  ExpectWrongArguments({"evaluate", "--suite", "none.toml"},
+                       "none.toml: cannot be read: No such file or directory");
   Write("suite.toml", "[[set]]\npath = \"x\"\nspilt = \"dev\"\n");
-  ExpectUsageError({"evaluate", "--suite", Path("suite.toml"), "--model", "m"},
-                   Path("suite.toml") + ":3:1: set.1.spilt is unknown; did you mean split?");
+  ExpectWrongArguments({"evaluate", "--suite", Path("suite.toml"), "--model", "m"},
+                       Path("suite.toml") + ":3:1: set.1.spilt is unknown; did you mean split?");
   Write("suite.toml", "measures = [\"map\", \"ndgc@10\"]\n[[set]]\npath = \"x\"\n");
-  ExpectUsageError({"evaluate", "--suite", Path("suite.toml"), "--model", "m"},
-                   Path("suite.toml") +
-                       ":1:12: measures names no measure: measure ndgc@10 is "
-                       "unknown; did you mean ndcg@10?");
+  ExpectWrongArguments({"evaluate", "--suite", Path("suite.toml"), "--model", "m"},
+                       Path("suite.toml") +
+                           ":1:12: measures names no measure: measure ndgc@10 is "
+                           "unknown; did you mean ndcg@10?");
   Write("suite.toml", "[[set]]\npath = \"x\"\n");
-  ExpectUsageError({"evaluate", "--suite", Path("suite.toml")},
-                   "a suite needs models: give --model, or [[model]] in it");
+  ExpectWrongArguments({"evaluate", "--suite", Path("suite.toml")},
+                       "a suite needs models: give --model, or [[model]] in it");
 }
 
 // Everything is looked at before a model is loaded.

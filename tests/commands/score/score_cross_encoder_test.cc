@@ -180,7 +180,7 @@ TEST_F(ScoreByCrossEncoder, ASignalStopsTheScoringAndWritesNothing) {
       StartTandem({"score", "--model", Path("model"), "--pairs", Path("many.jsonl"), "--as",
                    "teacher", "--output", Path("many-scored.jsonl"), "--threads", "1"},
                   streams);
-  // It says so when it starts, and looks for a signal behind each batch.
+  // It says so when it starts, and looks for a signal after each batch.
   int status = 0;
   while (::waitpid(child, &status, WNOHANG) == 0) {
     if (std::filesystem::exists(Path("stderr")) &&

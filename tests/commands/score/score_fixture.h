@@ -69,7 +69,7 @@ class ScoreCommand : public testing::Test {
     }
     return cosines;
   }
-  // The texts of a query's judgements, behind the data's prompt.
+  // The texts of a query's judgements, after the data's prompt.
   static std::vector<Texts> TextsOf(const data::Dataset& dataset, const data::JudgedQuery& query) {
     std::vector<Texts> pairs;
     for (const data::Judgement& judgement : query.judgements) {

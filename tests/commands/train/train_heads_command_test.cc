@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-using Json = nlohmann::json;
+using json = nlohmann::json;
 
 class TrainHeads : public RunTest {
  protected:
@@ -49,7 +49,7 @@ keep_checkpoints = 9
                                              R"({"_id": "2", "text": "music"})"
                                              "\n");
   }
-  Json Read(const std::string& name) const { return Json::parse(ReadFile(Path(name))); }
+  json Read(const std::string& name) const { return json::parse(ReadFile(Path(name))); }
   embeddings::MappedRows Encoded(const std::string& model,
                                  const std::vector<std::string>& further) const {
     std::vector<std::string> arguments = {
@@ -75,7 +75,7 @@ TEST_F(TrainHeads, PoolingIsTrainedAndSaved) {
       SetFlags({"model.pooling=lasttoken", "model.include_prompt=false"});
   const ProgramResult run = Train("run", flags);
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  const Json pooling = Read("run/model/1_Pooling/config.json");
+  const json pooling = Read("run/model/1_Pooling/config.json");
   EXPECT_EQ(pooling["pooling_mode_lasttoken"], true);
   EXPECT_EQ(pooling["pooling_mode_mean_tokens"], false);
   EXPECT_EQ(pooling["include_prompt"], false);
@@ -91,7 +91,7 @@ TEST_F(TrainHeads, PoolingIsTrainedAndSaved) {
 TEST_F(TrainHeads, PromptsOfTasksAreSavedAndChosen) {
   ASSERT_EQ(Train("run").exit_code, 0);
   EXPECT_EQ(Read("run/model/config_sentence_transformers.json")["prompts"],
-            Json::parse(R"({"query": "alpha beta ", "document": "",
+            json::parse(R"({"query": "alpha beta ", "document": "",
                             "games": "Instruct: fast game\nQuery: ", "games_document": "slow "})"));
   EXPECT_THAT(RunTandem({"inspect", Path("run/model")}).out,
               HasSubstr(R"(games Instruct: fast game\nQuery: , games document slow )"));

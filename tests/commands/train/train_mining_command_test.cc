@@ -39,7 +39,7 @@ class MiningCommand : public EventfulRunTest {
     return SetFlags(all);
   }
 
-  // With a checkpoint behind every step.
+  // With a checkpoint after every step.
   static std::vector<std::string> Kept(std::vector<std::string> sets) {
     sets.insert(sets.end(), {"train.keep_checkpoints=100", "train.checkpoint_every=\"1 steps\""});
     return Mining(sets);
@@ -164,7 +164,7 @@ TEST_F(MiningCommand, MetricsSayWhatEachRoundFound) {
                                     "mining.negatives asks for, for 0 of them none: widen "
                                     "mining.range\n"));
   const std::vector<nlohmann::json> rounds = Rounds("run");
-  ASSERT_EQ(rounds.size(), 5);  // before steps 1, 7, 13, 19 and 25; not behind step 30
+  ASSERT_EQ(rounds.size(), 5);  // before steps 1, 7, 13, 19 and 25; not after step 30
   for (size_t r = 0; r < rounds.size(); ++r) {
     EXPECT_EQ(rounds[r]["step"], 6 * r);
     const nlohmann::json& found = rounds[r];

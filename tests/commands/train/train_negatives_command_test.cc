@@ -163,7 +163,7 @@ TEST_F(TrainNegatives, AFrequentAnswerLeavesBatchesFull) {
   const ProgramResult result = Train(lines, {});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err,
-              HasSubstr("more queries share a text or an own document than an epoch has batches "
+              HasSubstr("more queries share a text or a paired document than an epoch has batches "
                         "(10), so that up to 2 of them meet in a batch: they are no negatives of "
                         "each other"));
   EXPECT_EQ(OfSteps("queries").size(), 10U);
@@ -227,7 +227,7 @@ TEST_F(TrainNegatives, AJudgedNegativeThatIsTheQueryIsNotDrawn) {
   EXPECT_THAT(before.out, HasSubstr("3 of 3 training queries have judged negatives"));
 }
 
-// Of a graded objective, a query's own document may be one that is judged irrelevant.
+// Of a graded objective, a query's paired document may be one that is judged irrelevant.
 TEST_F(TrainNegatives, AGradedQueryWithNothingButItsOwnTextIsLeftOut) {
   std::filesystem::create_directories(Path("folder/qrels"));
   WriteFileAtomically(

@@ -100,7 +100,7 @@ TEST_F(SamplingCommand, ARunGoesOnWithoutTheRecordOfItsPass) {
     back_to(damage, 4);
     std::string bytes = ReadFile(Path("whole" + lost));
     if (damage == "removed") std::filesystem::remove(Path(damage + lost));
-    if (damage == "cut") bytes.resize(420);  // behind its first part
+    if (damage == "cut") bytes.resize(420);  // after its first part
     if (damage == "altered") bytes[0] = 'X';
     if (damage != "removed") WriteFileAtomically(Path(damage + lost), bytes);
     const ProgramResult result = Train(damage, resumed);

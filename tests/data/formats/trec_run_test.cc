@@ -12,20 +12,20 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-Run Read(std::string_view bytes, Warnings& warnings) {
+Run RunOf(std::string_view bytes, Warnings& warnings) {
   LineReader reader("f.run", bytes, warnings);
   return ReadTrecRun(reader);
 }
 
-std::string ErrorOf(std::string_view bytes) {
+std::string RunErrorOf(std::string_view bytes) {
   Warnings warnings;
-  return DataErrorOf([&] { Read(bytes, warnings); });
+  return DataErrorOf([&] { RunOf(bytes, warnings); });
 }
 
 TEST(ReadTrecRun, QueriesMayBeMixed) {
   Warnings warnings;
   const data::Run run =
-      Read("q1 Q0 d1 1 1.5 t\nq2 Q0 d1 1 +2e-3 t\n  q1\tQ0\td2  2 -1e-400 t\n", warnings);
+      RunOf("q1 Q0 d1 1 1.5 t\nq2 Q0 d1 1 +2e-3 t\n  q1\tQ0\td2  2 -1e-400 t\n", warnings);
   ASSERT_EQ(run.queries().size(), 2U);
   const QueryResults* query = run.Find("q1");
   ASSERT_NE(query, nullptr);
@@ -41,22 +41,22 @@ TEST(ReadTrecRun, QueriesMayBeMixed) {
 
 TEST(ReadTrecRun, FieldsBehindTheTagAreCounted) {
   Warnings warnings;
-  EXPECT_EQ(Read("q Q0 d 1 1 my tag\n", warnings).queries().size(), 1U);
+  EXPECT_EQ(RunOf("q Q0 d 1 1 my tag\n", warnings).queries().size(), 1U);
   EXPECT_THAT(
       warnings.Messages(),
       ElementsAre("f.run: lines with fields after the tag, ignored: 1 (first at line 1, id q)"));
 }
 
 TEST(ReadTrecRun, BrokenLinesAreNamed) {
-  EXPECT_EQ(ErrorOf("q Q0 d 1 1 t\nq Q0 d 1 1\n"),
+  EXPECT_EQ(RunErrorOf("q Q0 d 1 1 t\nq Q0 d 1 1\n"),
             "f.run:2: has 5 fields; expected 6 (query Q0 document rank score tag)");
   for (const char* score : {"nan", "inf", "-inf", "1e999", "x", "1,5"}) {
-    EXPECT_EQ(ErrorOf(std::string("q Q0 d 1 ") + score + " t"),
+    EXPECT_EQ(RunErrorOf(std::string("q Q0 d 1 ") + score + " t"),
               std::string("f.run:1: score \"") + score + "\" is not a finite number (id q)");
   }
-  EXPECT_EQ(ErrorOf("q Q0 d 1 2 t\nr Q0 d 1 2 t\nq Q0 e 2 1 t\nq Q0 d 3 0 t\n"),
+  EXPECT_EQ(RunErrorOf("q Q0 d 1 2 t\nr Q0 d 1 2 t\nq Q0 e 2 1 t\nq Q0 d 3 0 t\n"),
             "f.run:4: document d was given in line 1 already (id q)");
-  EXPECT_EQ(ErrorOf(""), "f.run: holds no results");
+  EXPECT_EQ(RunErrorOf(""), "f.run: holds no results");
 }
 
 // Results that do not stand in lines one after the other are compared, too.
@@ -66,9 +66,9 @@ TEST(ReadTrecRun, CopiesAreFoundWhereverTheyStand) {
     text += line % 100 == 0 ? "\n" : fmt::format("q{} Q0 d{} 1 1 t\n", line / 2 % 7, line);
   }
   Warnings warnings;
-  EXPECT_EQ(Read(text, warnings).queries().size(), 7U);
+  EXPECT_EQ(RunOf(text, warnings).queries().size(), 7U);
   for (const int line : {1, 2, 101, 1499, 2999}) {
-    EXPECT_EQ(ErrorOf(text + fmt::format("q{} Q0 d{} 1 1 t\n", line / 2 % 7, line)),
+    EXPECT_EQ(RunErrorOf(text + fmt::format("q{} Q0 d{} 1 1 t\n", line / 2 % 7, line)),
               fmt::format("f.run:3001: document d{} was given in line {} already (id q{})", line,
                           line, line / 2 % 7));
   }
@@ -89,9 +89,9 @@ TEST(ReadTrecRun, IdsOfAnyLengthAreToldApart) {
   std::string text;
   for (const std::string& id : ids) text += fmt::format("q Q0 {} 1 1 t\n", id);
   Warnings warnings;
-  EXPECT_EQ(Read(text, warnings).queries()[0].results.size(), ids.size());
+  EXPECT_EQ(RunOf(text, warnings).queries()[0].results.size(), ids.size());
   for (const std::string& id : ids) {
-    EXPECT_THAT(ErrorOf(text + fmt::format("q Q0 {} 1 1 t\n", id)),
+    EXPECT_THAT(RunErrorOf(text + fmt::format("q Q0 {} 1 1 t\n", id)),
                 testing::HasSubstr(fmt::format("document {} was given in line ", id)));
   }
 }

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-size_t CompareCase(const json& golden) {
+size_t CompareIrCase(const json& golden) {
   std::vector<std::string> theirs;
   std::vector<Measure> measures;
   for (const auto& [name, values] : golden["values"].items()) {
@@ -42,7 +42,7 @@ TEST(IrMeasures, EqualOnRandomRuns) {
   ASSERT_EQ(cases.size(), 4U);
   std::set<std::string> names;
   for (const json& golden : cases) {
-    EXPECT_GT(CompareCase(golden), 0U);
+    EXPECT_GT(CompareIrCase(golden), 0U);
     for (const auto& [name, values] : golden["values"].items()) names.insert(name);
   }
   EXPECT_EQ(names.size(), 29U);

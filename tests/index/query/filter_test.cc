@@ -120,10 +120,10 @@ TEST(FilterFromJson, SaysWhatIsWrong) {
   EXPECT_EQ(JsonError("{\"year\": 1e999}"),
             "filter: is not valid JSON: column 10: 1e999 is a number that 64 bits do not hold");
   EXPECT_EQ(JsonError("[]"),
-            "filter: expected an object such as {\"year\": {\">=\": 2020}}; found a list");
+            "filter: expected an object such as {\"year\": {\">=\": 2020}}; found an array");
   EXPECT_EQ(JsonError(R"({"lang": 5})"), "filter: field lang holds strings; found a number");
   EXPECT_EQ(JsonError(R"({"year": "5"})"), "filter: field year holds numbers; found a string");
-  EXPECT_EQ(JsonError(R"({"year": [5]})"), "filter: field year holds numbers; found a list");
+  EXPECT_EQ(JsonError(R"({"year": [5]})"), "filter: field year holds numbers; found an array");
   EXPECT_EQ(JsonError(R"({"year": null})"), "filter: field year holds numbers; found null");
   EXPECT_EQ(JsonError(R"({"year": {"=": true}})"),
             "filter: field year holds numbers; found a boolean");

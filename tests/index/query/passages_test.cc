@@ -6,8 +6,8 @@
 
 #include <string>
 
+#include "base/utf8.h"
 #include "report/text_generators.h"
-#include "text/unicode/utf8.h"
 
 namespace tandem::index {
 namespace {
@@ -113,7 +113,7 @@ TEST(SplitPassages, IsQuickForOneGiantCluster) {
 bool StartsCharacter(std::string_view text, size_t at) {
   size_t place = 0;
   while (place < at) {
-    place += static_cast<size_t>(std::abs(text::CharacterLength(text.substr(place))));
+    place += static_cast<size_t>(std::abs(CharacterLength(text.substr(place))));
   }
   return place == at;
 }

@@ -36,7 +36,7 @@ namespace {
 using nlohmann::json;
 
 // formula_values of tools/golden/make_lora_golden.py.
-at::Tensor FormulaValues(std::string_view name, at::IntArrayRef shape) {
+at::Tensor FormulaTensor(std::string_view name, at::IntArrayRef shape) {
   uint64_t seed = 0xCBF29CE484222325U;
   for (const char byte : name) seed = (seed ^ static_cast<unsigned char>(byte)) * 0x100000001B3U;
   int64_t power = 1;
@@ -61,7 +61,9 @@ struct Case {
   json golden;
 };
 
-json Golden() { return json::parse(ReadFile(TANDEM_SOURCE_DIR "/tests/model/golden/lora.json")); }
+json LoraGolden() {
+  return json::parse(ReadFile(TANDEM_SOURCE_DIR "/tests/model/golden/lora.json"));
+}
 
 bool IsKnown(const json& golden) {
   return weights::FindArchitecture(golden["config"]["model_type"].get<std::string>()) != nullptr;
@@ -90,7 +92,7 @@ AdapterPlan PlanOf(const Case& one, at::ScalarType type, double dropout = 0) {
                    .dropout = dropout,
                    .start = {}};
   plan.start = [type](const std::string& linear, bool up, at::IntArrayRef shape) {
-    return FormulaValues(linear + (up ? ".lora_B.weight" : ".lora_A.weight"), shape)
+    return FormulaTensor(linear + (up ? ".lora_B.weight" : ".lora_A.weight"), shape)
         .to(type)
         .requires_grad_(true);
   };
@@ -102,7 +104,7 @@ std::unique_ptr<Encoder> EncoderOf(const Case& one, at::ScalarType type, double 
   const auto source = [&](std::string_view name) {
     const auto found = std::find_if(one.spec.tensors.begin(), one.spec.tensors.end(),
                                     [&](const auto& tensor) { return tensor.name == name; });
-    return FormulaValues(name, found->shape).to(type);
+    return FormulaTensor(name, found->shape).to(type);
   };
   return MakeTransformer(one.spec, 0.0, source, PlanOf(one, type, dropout));
 }
@@ -135,7 +137,7 @@ void ExpectNumbers(const at::Tensor& got, const json& want, double tolerance) {
 
 std::vector<std::string> CaseNames() {
   std::vector<std::string> names;
-  const json all = Golden();
+  const json all = LoraGolden();
   for (const auto& [name, golden] : all.items()) {
     if (IsKnown(golden)) names.push_back(name);
   }
@@ -144,7 +146,7 @@ std::vector<std::string> CaseNames() {
 
 class Peft : public testing::TestWithParam<std::string> {
  protected:
-  const Case case_ = CaseOf(Golden()[GetParam()]);
+  const Case case_ = CaseOf(LoraGolden()[GetParam()]);
 
   void ExpectGolden(at::ScalarType type, double tolerance) const {
     const auto encoder = EncoderOf(case_, type);

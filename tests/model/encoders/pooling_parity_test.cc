@@ -49,11 +49,11 @@ struct Row {
 };
 
 // The keys are the modes ("mean+cls"), whether the prompt is included, and which prompt.
-using Golden = std::map<std::tuple<std::string, bool, size_t>, std::vector<Row>>;
+using PoolingGolden = std::map<std::tuple<std::string, bool, size_t>, std::vector<Row>>;
 
-Golden ReadGolden() {
+PoolingGolden ReadGolden() {
   std::ifstream file(std::filesystem::path(TANDEM_SOURCE_DIR) / "tests/model/golden/pooling.tsv");
-  Golden golden;
+  PoolingGolden golden;
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("#")) continue;
     std::istringstream words(line);
@@ -125,7 +125,7 @@ TEST(PoolingParity, EqualsSentenceTransformersInEveryMode) {
   const auto folder = ModelDir();
   if (!folder) GTEST_SKIP() << kNoModelDir;
   tensor::SetUpProcess(0);
-  const Golden golden = ReadGolden();
+  const PoolingGolden golden = ReadGolden();
   ASSERT_EQ(golden.size(), 7U * 2 * 4);
   double worst = 0;
   for (const auto& [key, rows] : golden) {

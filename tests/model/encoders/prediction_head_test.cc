@@ -38,7 +38,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-const json& Golden() {
+const json& HeadGolden() {
   static const json golden =
       json::parse(ReadFile(TANDEM_SOURCE_DIR "/tests/model/golden/prediction_heads.json"));
   return golden;
@@ -83,14 +83,14 @@ class PredictionHead : public testing::Test {
   }
   json Written(const std::string& file) const { return json::parse(ReadFile(Path(file))); }
 
-  const json& config() const { return Golden()[0]["config"]; }
+  const json& config() const { return HeadGolden()[0]["config"]; }
 
  private:
   TemporaryFolder folder_;
 };
 
 TEST_F(PredictionHead, EqualsTransformers) {
-  for (const json& golden : Golden()) {
+  for (const json& golden : HeadGolden()) {
     SCOPED_TRACE(golden["name"].get<std::string>());
     WriteBase(golden["config"]);
     const auto model = Load();
@@ -115,7 +115,7 @@ TEST_F(PredictionHead, GradientsEqualAutograds) {
       {"head.dense/linear.bias", "head.dense.bias"},
       {"head.norm/norm.weight", "head.norm.weight"},
       {"head.norm/norm.bias", "head.norm.bias"}};
-  for (const json& golden : Golden()) {
+  for (const json& golden : HeadGolden()) {
     SCOPED_TRACE(golden["name"].get<std::string>());
     WriteBase(golden["config"]);
     const auto model = Load();
@@ -143,7 +143,7 @@ TEST_F(PredictionHead, GradientsEqualAutograds) {
 TEST_F(PredictionHead, Bf16ErrsAtMostHalfAsMuchAgain) {
   if (!tensor::HasBf16Products()) GTEST_SKIP() << "no products of bf16";
   const at::NoGradGuard no_gradient;
-  for (const json& golden : Golden()) {
+  for (const json& golden : HeadGolden()) {
     WriteBase(golden["config"]);
     const auto model = Load();
     const at::Tensor exact = Rows(*model, golden["lengths"]);

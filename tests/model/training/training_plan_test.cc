@@ -51,7 +51,7 @@ void StoreAsBf16(const std::filesystem::path& folder) {
   weights::WriteSafetensors(folder / "model.safetensors", tensors);
 }
 
-tensor::PackedTokens SomeTokens() {
+tensor::PackedTokens ThreeTexts() {
   const std::vector<int32_t> a = {2, 31, 18, 7, 3}, b = {2, 5, 3}, c = {2, 80, 9, 11, 77, 4, 17, 3};
   return tensor::Pack(std::vector<std::span<const int32_t>>{a, b, c});
 }
@@ -59,7 +59,7 @@ tensor::PackedTokens SomeTokens() {
 at::Tensor Embeddings(DualEncoder& model, TextKind kind = TextKind::kQuery,
                       Precision precision = Precision::kFp32) {
   model.Prepare(kind, precision, Passes::kBoth);
-  return model.Encode(SomeTokens(), kind, {.precision = precision});
+  return model.Encode(ThreeTexts(), kind, {.precision = precision});
 }
 
 std::vector<std::string> TrainedNames(DualEncoder& model) {

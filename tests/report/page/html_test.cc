@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "text/unicode/utf8.h"
+#include "base/utf8.h"
 
 namespace tandem::report {
 namespace {
@@ -36,7 +36,7 @@ TEST(CleanText, KeepsWordsOfEveryScript) {
 
 TEST(CleanText, MakesBytesThatAreNoUtf8Visible) {
   const std::string clean = CleanText("\xFF\xC3(\xED\xA0\x80");
-  EXPECT_TRUE(text::IsValidUtf8(clean));
+  EXPECT_TRUE(IsUtf8(clean));
   EXPECT_THAT(clean, testing::HasSubstr("\xEF\xBF\xBD"));
   EXPECT_THAT(clean, testing::HasSubstr("("));
 }

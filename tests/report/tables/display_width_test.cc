@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/utf8.h"
 #include "report/tables/width_table.h"
 #include "report/text_generators.h"
-#include "text/unicode/utf8.h"
 
 namespace tandem::report {
 namespace {
@@ -83,7 +83,7 @@ RC_GTEST_PROP(CutToWidth, IsNeverWiderThanAskedAndAlwaysUtf8, ()) {
   const std::string text = *HardText();
   const size_t columns = *rc::gen::inRange<size_t>(0, 30);
   const std::string cut = CutToWidth(text, columns);
-  RC_ASSERT(text::IsValidUtf8(cut));
+  RC_ASSERT(IsUtf8(cut));
   RC_ASSERT(DisplayWidth(cut) <= columns);
   RC_ASSERT(Printable(cut) == cut);
   // It has as much as fits: what is whole stays whole, and what is cut has no room for another
@@ -102,7 +102,7 @@ RC_GTEST_PROP(CutToWidth, IsNeverWiderThanAskedAndAlwaysUtf8, ()) {
 RC_GTEST_PROP(Printable, IsUtf8OfTheSameWidthWhereNothingIsEscaped, ()) {
   const std::string text = *HardText();
   const std::string printable = Printable(text);
-  RC_ASSERT(text::IsValidUtf8(printable));
+  RC_ASSERT(IsUtf8(printable));
   RC_ASSERT(Printable(printable) == printable);
   for (const char c : printable) RC_ASSERT(static_cast<unsigned char>(c) >= 0x20 && c != 0x7f);
 }

@@ -6,9 +6,9 @@
 
 #include <string>
 
+#include "base/utf8.h"
 #include "report/tables/display_width.h"
 #include "report/text_generators.h"
-#include "text/unicode/utf8.h"
 
 namespace tandem::report {
 namespace {
@@ -47,7 +47,7 @@ RC_GTEST_PROP(OneLine, IsNeverWiderThanAskedAndAlwaysUtf8, ()) {
   const std::string text = *HardText();
   const size_t columns = *rc::gen::inRange<size_t>(0, 30);
   const std::string line = OneLine(text, columns);
-  RC_ASSERT(text::IsValidUtf8(line));
+  RC_ASSERT(IsUtf8(line));
   RC_ASSERT(DisplayWidth(line) <= columns);
   RC_ASSERT(Printable(line) == line);
 }
@@ -67,7 +67,7 @@ RC_GTEST_PROP(WrappedLines, HoldAllWordsAndFit, ()) {
   std::string all;
   for (const std::string& line : WrappedLines(text, columns)) {
     RC_ASSERT(DisplayWidth(line) <= columns);
-    RC_ASSERT(text::IsValidUtf8(line));
+    RC_ASSERT(IsUtf8(line));
     all += line;
   }
   const auto without_blanks = [](std::string from) {

@@ -17,9 +17,9 @@
 namespace tandem::sampling {
 namespace {
 
-const StreamName kStream = {1, "token composition test"};
+const StreamName kTokenStream = {1, "token composition test"};
 
-struct AnyPass {
+struct SomePass {
   std::vector<BatchKeys> keys;
   std::vector<uint32_t> tokens;
   size_t limit = 0;
@@ -31,8 +31,8 @@ uint32_t AnyKey(uint32_t distinct) {
 }
 
 // Queries of any length up to the limit; few or many of them share keys.
-AnyPass MakePass() {
-  AnyPass pass;
+SomePass MakePass() {
+  SomePass pass;
   const auto queries = *rc::gen::inRange<size_t>(1, 120);
   pass.limit = *rc::gen::inRange<size_t>(1, 60);
   const auto most = *rc::gen::inRange<uint32_t>(1, static_cast<uint32_t>(pass.limit) + 1);
@@ -60,7 +60,7 @@ struct Contents {
   }
 };
 
-std::vector<Contents> ContentsOf(const AnyPass& pass, const std::vector<uint32_t>& batch_of) {
+std::vector<Contents> ContentsOf(const SomePass& pass, const std::vector<uint32_t>& batch_of) {
   std::vector<Contents> batches(1 + *std::max_element(batch_of.begin(), batch_of.end()));
   for (size_t i = 0; i < batch_of.size(); ++i) {
     batches[batch_of[i]].Add(pass.keys[i], pass.tokens[i]);
@@ -69,12 +69,12 @@ std::vector<Contents> ContentsOf(const AnyPass& pass, const std::vector<uint32_t
 }
 
 RC_GTEST_PROP(TokenComposition, NoBatchIsTooLongEmptyOrHasAKeyTwice, ()) {
-  const AnyPass pass = MakePass();
+  const SomePass pass = MakePass();
   const auto batch_of =
-      ComposeByTokens(pass.keys, pass.tokens, {.limit = pass.limit}, RandomStream(kStream));
+      ComposeByTokens(pass.keys, pass.tokens, {.limit = pass.limit}, RandomStream(kTokenStream));
   RC_ASSERT(batch_of.size() == pass.keys.size());
-  RC_ASSERT(batch_of ==
-            ComposeByTokens(pass.keys, pass.tokens, {.limit = pass.limit}, RandomStream(kStream)));
+  RC_ASSERT(batch_of == ComposeByTokens(pass.keys, pass.tokens, {.limit = pass.limit},
+                                        RandomStream(kTokenStream)));
   for (const Contents& batch : ContentsOf(pass, batch_of)) {
     RC_ASSERT(batch.tokens <= pass.limit);
     RC_ASSERT(batch.queries > 0U);
@@ -84,7 +84,7 @@ RC_GTEST_PROP(TokenComposition, NoBatchIsTooLongEmptyOrHasAKeyTwice, ()) {
 
 // Where queries are short and few share anything, batches are few and of even size.
 RC_GTEST_PROP(TokenComposition, BatchesAreFewAndEven, ()) {
-  AnyPass pass;
+  SomePass pass;
   pass.limit = 1000;
   const auto most = *rc::gen::inRange<uint32_t>(2, 125);
   const auto queries = *rc::gen::inRange<size_t>(100, 1500);
@@ -96,7 +96,8 @@ RC_GTEST_PROP(TokenComposition, BatchesAreFewAndEven, ()) {
   }
   const auto total = std::accumulate(pass.tokens.begin(), pass.tokens.end(), 0.0);
   const auto batches = ContentsOf(
-      pass, ComposeByTokens(pass.keys, pass.tokens, {.limit = pass.limit}, RandomStream(kStream)));
+      pass,
+      ComposeByTokens(pass.keys, pass.tokens, {.limit = pass.limit}, RandomStream(kTokenStream)));
   const double fewest = std::ceil(total / static_cast<double>(pass.limit));
   RC_ASSERT(static_cast<double>(batches.size()) <= std::max(fewest + 3, 1.15 * fewest));
   const double mean = total / static_cast<double>(batches.size());
@@ -109,7 +110,7 @@ RC_GTEST_PROP(TokenComposition, BatchesAreFewAndEven, ()) {
 TEST(TokenComposition, TheExampleOfTheDocumentation) {
   const std::vector<uint32_t> tokens = {8, 6, 9, 5, 7, 4};
   const std::vector<BatchKeys> keys(6);
-  EXPECT_EQ(ComposeByTokens(keys, tokens, {.limit = 20}, RandomStream(kStream)),
+  EXPECT_EQ(ComposeByTokens(keys, tokens, {.limit = 20}, RandomStream(kTokenStream)),
             (std::vector<uint32_t>{0, 0, 1, 0, 1, 1}));
 }
 
@@ -118,7 +119,7 @@ TEST(TokenComposition, AsManyBatchesAsAreNeeded) {
   const std::vector<BatchKeys> keys(6);
   const auto cut = [&](const std::vector<uint32_t>& tokens, size_t limit) {
     return ComposeByTokens(std::span(keys).first(tokens.size()), tokens, {.limit = limit},
-                           RandomStream(kStream));
+                           RandomStream(kTokenStream));
   };
   EXPECT_EQ(cut({6, 6, 6}, 10), (std::vector<uint32_t>{0, 1, 2}));  // 18 tokens: not in 2 batches
   EXPECT_EQ(cut({10, 10}, 10), (std::vector<uint32_t>{0, 1}));
@@ -128,14 +129,15 @@ TEST(TokenComposition, AsManyBatchesAsAreNeeded) {
 }
 
 TEST(TokenComposition, OneKeyForHalfOfALargePass) {
-  AnyPass pass{.limit = 640};
+  SomePass pass{.limit = 640};
   for (uint32_t i = 0; i < 40000; ++i) {
     pass.keys.push_back(
         {.text = i % 3 == 0 ? 0 : i % 1000, .document = i % 2 == 0 ? 0 : 1 + i % 700});
     pass.tokens.push_back(1 + i % 20);
   }
   const auto batches = ContentsOf(
-      pass, ComposeByTokens(pass.keys, pass.tokens, {.limit = pass.limit}, RandomStream(kStream)));
+      pass,
+      ComposeByTokens(pass.keys, pass.tokens, {.limit = pass.limit}, RandomStream(kTokenStream)));
   EXPECT_GE(batches.size(), 20000U);
   EXPECT_LE(batches.size(), 28000U);
   for (const Contents& batch : batches) ASSERT_FALSE(batch.twice);
@@ -144,14 +146,14 @@ TEST(TokenComposition, OneKeyForHalfOfALargePass) {
 // Copies may meet here: there are no more batches than the tokens fill, and few more copies of a
 // key in one than an even share.
 TEST(TokenComposition, AFrequentKeyIsSpreadWhereCopiesMayMeet) {
-  AnyPass pass{.limit = 640};
+  SomePass pass{.limit = 640};
   for (uint32_t i = 0; i < 40000; ++i) {
     pass.keys.push_back({.document = i % 2 == 0 ? 0 : 1 + i % 700});
     pass.tokens.push_back(1 + i % 20);
   }
   const auto batch_of = ComposeByTokens(pass.keys, pass.tokens,
                                         {.limit = pass.limit, .copies = Copies::kWhereTheyMust},
-                                        RandomStream(kStream));
+                                        RandomStream(kTokenStream));
   const auto batches = ContentsOf(pass, batch_of);
   EXPECT_LE(batches.size(), 680U);  // 420,000 tokens
   std::vector<uint32_t> frequent(batches.size());
@@ -179,9 +181,9 @@ TEST(TokenComposition, ManyQueriesThatLeaveRoomForNoOther) {
   std::vector<BatchKeys> twice(kQueries);
   for (uint32_t query = 0; query < kQueries; ++query) twice[query].text = query / 2;
   for (const auto& keys : {alone, twice}) {
-    const auto one = ComposeByTokens(keys, tokens, {.limit = 24}, RandomStream(kStream));
+    const auto one = ComposeByTokens(keys, tokens, {.limit = 24}, RandomStream(kTokenStream));
     EXPECT_EQ(1 + *std::max_element(one.begin(), one.end()), kQueries);
-    const auto two = ComposeByTokens(keys, tokens, {.limit = 46}, RandomStream(kStream));
+    const auto two = ComposeByTokens(keys, tokens, {.limit = 46}, RandomStream(kTokenStream));
     const size_t batches = 1 + *std::max_element(two.begin(), two.end());
     EXPECT_GE(batches, kQueries / 2);
     EXPECT_LE(batches, kQueries / 2 * 65 / 64 + 1);

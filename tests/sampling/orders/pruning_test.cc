@@ -18,10 +18,10 @@
 namespace tandem::sampling {
 namespace {
 
-using DrawnPairs = std::map<std::pair<uint32_t, uint32_t>, int>;
+using DrawCounts = std::map<std::pair<uint32_t, uint32_t>, int>;
 
-DrawnPairs PairsOfPass(Sampler& sampler, uint64_t pass) {
-  DrawnPairs drawn;
+DrawCounts PairsOfPass(Sampler& sampler, uint64_t pass) {
+  DrawCounts drawn;
   for (const Batch& batch : TakePass(sampler, pass)) {
     for (size_t row = 0; row < batch.rows(); ++row) {
       ++drawn[{batch.queries[row], batch.documents[row]}];
@@ -36,7 +36,7 @@ TEST(Pruning, EveryKeptPairOncePerPassTheSameInAll) {
   for (const SamplerInfo* info : {&kRandomPruning, &kStaticPruning}) {
     const auto sampler =
         MakeScored(*info, examples, {.batch = 16, .params = ParamsOf(*info, {{"keep", 0.4}})});
-    const DrawnPairs first = PairsOfPass(*sampler, 0);
+    const DrawCounts first = PairsOfPass(*sampler, 0);
     EXPECT_EQ(first.size(), static_cast<size_t>(0.4 * static_cast<double>(pairs)));
     for (const auto& [pair, times] : first) EXPECT_EQ(times, 1);
     EXPECT_EQ(first, PairsOfPass(*sampler, 1));

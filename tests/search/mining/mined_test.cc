@@ -3,18 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "search/mining/documents_of.h"
 #include "search/mining_data.h"
 
 namespace tandem::search {
 namespace {
 
 using testing::ElementsAre;
-
-std::vector<uint32_t> Documents(const std::vector<Hit>& hits) {
-  std::vector<uint32_t> documents;
-  for (const Hit& hit : hits) documents.push_back(hit.document);
-  return documents;
-}
 
 // Ten documents; query a: d2 and d5 are positives, d3 is related, d4 and d6 were judged 0.
 data::TrainingSet Judged() {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "search/mining/documents_of.h"
 
 namespace tandem::search {
 namespace {
@@ -21,12 +22,6 @@ std::vector<Hit> Ranked(uint32_t count) {
   std::vector<Hit> hits;
   for (uint32_t i = 0; i < count; ++i) hits.push_back({100 + i, -static_cast<float>(i)});
   return hits;
-}
-
-std::vector<uint32_t> Documents(const std::vector<Hit>& hits) {
-  std::vector<uint32_t> documents;
-  for (const Hit& hit : hits) documents.push_back(hit.document);
-  return documents;
 }
 
 TEST(Choose, TakesTheBestOfTheRange) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "search/mining/documents_of.h"
 #include "search/mining_data.h"
 #include "support/captured_messages.h"
 
@@ -25,12 +26,6 @@ void Add(data::Run& run, const char* query,
   for (const auto& [document, score] : results) {
     run.AddQuery(query).results.push_back({document, score});
   }
-}
-
-std::vector<uint32_t> Documents(const std::vector<Hit>& hits) {
-  std::vector<uint32_t> documents;
-  for (const Hit& hit : hits) documents.push_back(hit.document);
-  return documents;
 }
 
 TEST(MineFromRun, RanksByScoreThenIdAndCountsCopiesOnce) {

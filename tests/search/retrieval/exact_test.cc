@@ -15,26 +15,11 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "search/retrieval/integer_rows.h"
 #include "tensor/machine/process.h"
 
 namespace tandem::search {
 namespace {
-
-data::Texts NamedTexts(size_t count) {
-  data::Texts texts;
-  for (size_t i = 0; i < count; ++i) texts.Add("d" + std::to_string(i), "");
-  return texts;
-}
-
-// Small integers, so that products are exact and ties are many.
-at::Tensor IntegerRows(int64_t rows, int64_t width, uint64_t seed) {
-  RandomStream stream({.seed = seed, .purpose = "exact_test"});
-  at::Tensor values = at::empty({rows, width}, at::kFloat);
-  for (int64_t i = 0; i < values.numel(); ++i) {
-    values.data_ptr<float>()[i] = static_cast<float>(stream.Below(5)) - 2;
-  }
-  return values;
-}
 
 // The expected hits: sorts all scores, which the search itself never holds at once.
 std::vector<Hit> BruteForce(const at::Tensor& query, const at::Tensor& documents,

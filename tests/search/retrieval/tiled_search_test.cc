@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "search/retrieval/integer_rows.h"
 #include "search/retrieval/search_plan.h"
 #include "tensor/isa/isa.h"
 #include "tensor/machine/process.h"
@@ -22,22 +23,6 @@ namespace {
 
 using tensor::Precision;
 using testing::HasSubstr;
-
-data::Texts NamedTexts(size_t count) {
-  data::Texts texts;
-  for (size_t i = 0; i < count; ++i) texts.Add("d" + std::to_string(i), "");
-  return texts;
-}
-
-// Small integers, so that products are exact in every precision and ties are many.
-at::Tensor IntegerRows(int64_t rows, int64_t width, uint64_t seed) {
-  RandomStream stream({.seed = seed, .purpose = "tiled_search_test"});
-  at::Tensor values = at::empty({rows, width}, at::kFloat);
-  for (int64_t i = 0; i < values.numel(); ++i) {
-    values.data_ptr<float>()[i] = static_cast<float>(stream.Below(5)) - 2;
-  }
-  return values;
-}
 
 std::vector<std::vector<Hit>> Search(const TiledSearchInput& input,
                                      const TiledSearchOptions& options) {

@@ -7,15 +7,10 @@
 #include <string>
 
 #include "base/random.h"
+#include "search/retrieval/integer_rows.h"
 
 namespace tandem::search {
 namespace {
-
-data::Texts NamedTexts(size_t count) {
-  data::Texts texts;
-  for (size_t i = 0; i < count; ++i) texts.Add("d" + std::to_string(i), "");
-  return texts;
-}
 
 std::vector<Hit> Search(const std::vector<float>& scores, size_t depth, size_t piece,
                         const HitOrder& order) {

@@ -43,7 +43,7 @@ Pooled PoolOnce(const at::Tensor& x, const PackedTokens& tokens, Pooling pooling
   return {out.detach().to(at::kDouble), leaf.grad().to(at::kDouble)};
 }
 
-double Error(const at::Tensor& got, const at::Tensor& want) {
+double ErrorOfPool(const at::Tensor& got, const at::Tensor& want) {
   return (got - want).abs().max().item<double>() / std::max(1.0, want.abs().max().item<double>());
 }
 
@@ -67,8 +67,9 @@ TEST(Pool, FormsEqualTheReference) {
         const Pooled want = PoolOnce(x, tokens, pooling, Form::kReference);
         for (const FormCase& c : FormCases()) {
           const Pooled got = PoolOnce(x.to(c.activation), tokens, pooling, c.form);
-          EXPECT_LE(Error(got.out, want.out), c.bound) << static_cast<int>(pooling) << c.Name();
-          EXPECT_LE(Error(got.gradient, want.gradient), c.bound)
+          EXPECT_LE(ErrorOfPool(got.out, want.out), c.bound)
+              << static_cast<int>(pooling) << c.Name();
+          EXPECT_LE(ErrorOfPool(got.gradient, want.gradient), c.bound)
               << static_cast<int>(pooling) << c.Name();
         }
       }

@@ -33,7 +33,7 @@ double Now() {
 }
 
 // Works until the clock has gone on by so much.
-void Spend(int milliseconds) {
+void SpendMilliseconds(int milliseconds) {
   const double end = Now() + milliseconds / 1e3;
   while (Now() < end) {
   }
@@ -100,7 +100,7 @@ TEST_F(RunApartTest, WhatATaskThrowsArrivesAndEndsTheRest) {
     RunApart(100000, [&](size_t i) {
       ++begun;
       if (i == 4) throw std::runtime_error("the fifth");
-      Spend(1);  // all tasks together would take half a minute
+      SpendMilliseconds(1);  // all tasks together would take half a minute
     });
     FAIL() << "nothing was thrown";
   } catch (const std::runtime_error& error) {
@@ -130,7 +130,7 @@ TEST_F(RunApartTest, AProfileSharesOutTheTimeOfAllThreads) {
         const ProfileScope scope("task", {.flops = 2, .bytes = 1});
         Profile::Active()->AddProduct({3, 5});
         const double scope_start = Now();
-        Spend(5);
+        SpendMilliseconds(5);
         spent = Now() - scope_start;
       }
       const std::lock_guard lock(mutex);

@@ -33,9 +33,10 @@ at::Tensor Where(const at::Tensor& condition, const at::Tensor& x, const at::Ten
 
 at::Tensor Flip(const at::Tensor& x, at::IntArrayRef) { return Like(x, x.sizes()); }
 
-std::tuple<at::Tensor, at::Tensor, at::Tensor> LayerNorm(const at::Tensor& x, at::IntArrayRef shape,
-                                                         const OptionalTensor&,
-                                                         const OptionalTensor&, double) {
+std::tuple<at::Tensor, at::Tensor, at::Tensor> MetaLayerNorm(const at::Tensor& x,
+                                                             at::IntArrayRef shape,
+                                                             const OptionalTensor&,
+                                                             const OptionalTensor&, double) {
   std::vector<int64_t> rows = x.sizes().vec();
   for (size_t i = 0; i < shape.size(); ++i) rows[rows.size() - 1 - i] = 1;
   return {Like(x, x.sizes()), Like(x, rows), Like(x, rows)};
@@ -61,7 +62,7 @@ TORCH_LIBRARY_IMPL(aten, Meta, library) {
   library.impl("relu", &OfEachNumber);
   library.impl("where.self", &Where);
   library.impl("flip", &Flip);
-  library.impl("native_layer_norm", &LayerNorm);
+  library.impl("native_layer_norm", &MetaLayerNorm);
   library.impl("native_layer_norm_backward", &LayerNormBackward);
   library.impl("embedding_dense_backward", &EmbeddingBackward);
 }

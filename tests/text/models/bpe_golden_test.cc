@@ -21,7 +21,7 @@ namespace {
 constexpr uint64_t kTexts = 5000;
 constexpr size_t kAddedTokens = 40;
 
-const GoldenFile& Hashes() {
+const GoldenFile& BpeHashes() {
   static const GoldenFile hashes("bpe.tsv");
   return hashes;
 }
@@ -66,7 +66,7 @@ void ExpectIdsOf(const std::string& name, const std::filesystem::path& file, siz
   size_t checked = 0;
   std::string last_label;
   std::vector<std::string> texts;
-  for (const auto& [set, golden] : Hashes().sets()) {
+  for (const auto& [set, golden] : BpeHashes().sets()) {
     if (!set.starts_with(name + "/")) continue;
     const size_t length_at = name.size() + 1;
     const size_t label_at = set.find('/', length_at) + 1;
@@ -74,7 +74,7 @@ void ExpectIdsOf(const std::string& name, const std::filesystem::path& file, siz
     if (label != last_label) texts = TextsOf(label, json, *shared / "data");
     last_label = label;
     const size_t length = std::stoul(set.substr(length_at));
-    Hashes().Expect(set, texts.size(), CrcOf(EncodeAll(tokenizer, texts, length)));
+    BpeHashes().Expect(set, texts.size(), CrcOf(EncodeAll(tokenizer, texts, length)));
     ++checked;
   }
   EXPECT_EQ(checked, sets) << name;

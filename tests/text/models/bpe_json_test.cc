@@ -38,7 +38,7 @@ std::vector<int32_t> Ids(const json& document, const std::string& text) {
 }
 
 template <typename Change>
-void ExpectErrorAfter(const Change& change, const std::string& message) {
+void ExpectBpeErrorAfter(const Change& change, const std::string& message) {
   json document = Document();
   change(document);
   try {
@@ -63,66 +63,67 @@ TEST(BpeJson, MergesInBothSpellings) {
 TEST(BpeJson, MergesOutOfForm) {
   for (const json& merge : {json("a"), json("a b c"), json(""), json(3), json(nullptr), json({"a"}),
                             json({"a", "b", "c"}), json({"a", 2})}) {
-    ExpectErrorAfter(
+    ExpectBpeErrorAfter(
         [&](json& d) {
           d["model"]["merges"] = json::array({"a b", merge});
         },
         "model.merges: merge 1 has not the form \"a b\" or [\"a\", \"b\"]");
   }
-  ExpectErrorAfter([](json& d) { d["model"]["merges"] = "a b"; },
-                   "model.merges: expected an array, found a string");
-  ExpectErrorAfter([](json& d) { d["model"].erase("merges"); }, "model: \"merges\" is missing");
+  ExpectBpeErrorAfter([](json& d) { d["model"]["merges"] = "a b"; },
+                      "model.merges: expected an array, found a string");
+  ExpectBpeErrorAfter([](json& d) { d["model"].erase("merges"); }, "model: \"merges\" is missing");
 }
 
 TEST(BpeJson, TokensThatAreMissing) {
-  ExpectErrorAfter(
+  ExpectBpeErrorAfter(
       [](json& d) {
         d["model"]["merges"] = {"a b", "ab x"};
       },
       "model.merges[1]: \"ab\" and \"x\" cannot merge: \"x\" is not in the vocabulary");
-  ExpectErrorAfter(
+  ExpectBpeErrorAfter(
       [](json& d) { d["model"]["merges"] = {"b c"}; },
       "model.merges[0]: \"b\" and \"c\" cannot merge: \"bc\" is not in the vocabulary");
-  ExpectErrorAfter([](json& d) { d["model"]["unk_token"] = "<unk>"; },
-                   "the unknown token \"<unk>\" is not in the vocabulary");
-  ExpectErrorAfter([](json& d) { d["model"]["vocab"] = json::object(); },
-                   "model.vocab: the vocabulary is empty");
+  ExpectBpeErrorAfter([](json& d) { d["model"]["unk_token"] = "<unk>"; },
+                      "the unknown token \"<unk>\" is not in the vocabulary");
+  ExpectBpeErrorAfter([](json& d) { d["model"]["vocab"] = json::object(); },
+                      "model.vocab: the vocabulary is empty");
 }
 
 TEST(BpeJson, Vocabularies) {
-  ExpectErrorAfter([](json& d) { d["model"]["vocab"]["c"] = 2; },
-                   "id 2 belongs to two tokens, \"b\" and \"c\"");
-  ExpectErrorAfter([](json& d) { d["model"]["vocab"]["c"] = -1; }, "token \"c\" has id -1");
-  ExpectErrorAfter([](json& d) { d["model"]["vocab"]["c"] = "3"; },
-                   "model.vocab.\"c\": expected an integer, found a string");
+  ExpectBpeErrorAfter([](json& d) { d["model"]["vocab"]["c"] = 2; },
+                      "id 2 belongs to two tokens, \"b\" and \"c\"");
+  ExpectBpeErrorAfter([](json& d) { d["model"]["vocab"]["c"] = -1; }, "token \"c\" has id -1");
+  ExpectBpeErrorAfter([](json& d) { d["model"]["vocab"]["c"] = "3"; },
+                      "model.vocab.\"c\": expected an integer, found a string");
   std::string twice = Document().dump();
   twice.replace(twice.find("\"a\":1"), 5, "\"a\":1,\"a\":9");
   EXPECT_THROW(ReadTokenizerJson(twice, "file"), ModelError);
 }
 
 TEST(BpeJson, SettingsThatAreNotSupported) {
-  ExpectErrorAfter([](json& d) { d["model"]["dropout"] = 0.1; },
-                   "model.dropout: 0.1 is not supported; ids would be random. Expected null or 0");
-  ExpectErrorAfter([](json& d) { d["model"]["dropout"] = "0"; },
-                   "model.dropout: expected a number, found a string");
-  ExpectErrorAfter([](json& d) { d["model"]["fuse_unk"] = 1; },
-                   "model.fuse_unk: expected true or false, found an integer");
-  ExpectErrorAfter([](json& d) { d["pre_tokenizer"]["behavior"] = "isolated"; },
-                   "pre_tokenizer.behavior: behavior \"isolated\" is not supported; supported: "
-                   "Removed, Isolated, MergedWithPrevious, MergedWithNext, Contiguous");
-  ExpectErrorAfter(
+  ExpectBpeErrorAfter(
+      [](json& d) { d["model"]["dropout"] = 0.1; },
+      "model.dropout: 0.1 is not supported; ids would be random. Expected null or 0");
+  ExpectBpeErrorAfter([](json& d) { d["model"]["dropout"] = "0"; },
+                      "model.dropout: expected a number, found a string");
+  ExpectBpeErrorAfter([](json& d) { d["model"]["fuse_unk"] = 1; },
+                      "model.fuse_unk: expected true or false, found an integer");
+  ExpectBpeErrorAfter([](json& d) { d["pre_tokenizer"]["behavior"] = "isolated"; },
+                      "pre_tokenizer.behavior: behavior \"isolated\" is not supported; supported: "
+                      "Removed, Isolated, MergedWithPrevious, MergedWithNext, Contiguous");
+  ExpectBpeErrorAfter(
       [](json& d) {
         d["pre_tokenizer"]["pattern"] = {{"Regex", "(?<n>a)"}};
       },
       "pre_tokenizer.pattern.Regex: the pattern `(?<n>a)` is not supported: the group "
       "\"(?<n\" is not supported");
-  ExpectErrorAfter(
+  ExpectBpeErrorAfter(
       [](json& d) {
         d["pre_tokenizer"]["pattern"] = {{"Regex", "(?<=a*)b"}};
       },
       "the pattern `(?<=a*)b` is not supported: ");
-  ExpectErrorAfter([](json& d) { d["pre_tokenizer"]["pattern"] = json::object(); },
-                   "pre_tokenizer.pattern: \"Regex\" is missing");
+  ExpectBpeErrorAfter([](json& d) { d["pre_tokenizer"]["pattern"] = json::object(); },
+                      "pre_tokenizer.pattern: \"Regex\" is missing");
 }
 
 // What ByteLevel writes is read as bytes only by a BPE model after it, and only where it is last.

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "text/unicode/utf8.h"
+#include "base/utf8.h"
 
 namespace tandem::text {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/utf8.h"
 #include "text/generated_texts.h"
-#include "text/unicode/utf8.h"
 
 namespace tandem::text {
 namespace {

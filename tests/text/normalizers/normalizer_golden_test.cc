@@ -24,7 +24,7 @@ namespace {
 using nlohmann::json;
 using Sets = std::map<std::string, std::vector<std::string>>;
 
-const GoldenFile& Hashes() {
+const GoldenFile& NormalizerHashes() {
   static const GoldenFile hashes("normalizers.tsv");
   return hashes;
 }
@@ -57,7 +57,7 @@ void ExpectForms(const std::string& name, const Normalizer& normalizer) {
       normalizer.Normalize(text, &form);
       crc.AddString(form);
     }
-    Hashes().Expect(name + "/" + kind, texts.size(), crc);
+    NormalizerHashes().Expect(name + "/" + kind, texts.size(), crc);
   }
 }
 
@@ -103,7 +103,7 @@ void ExpectWords(const std::string& name, const PreTokenizer& splitter) {
       splitter.Split(std::string_view(padded).substr(0, text.size()), true, &words);
       for (const std::string_view word : words.views()) crc.AddString(word);
     }
-    Hashes().Expect("words/" + name + "/" + kind, texts.size(), crc);
+    NormalizerHashes().Expect("words/" + name + "/" + kind, texts.size(), crc);
   }
 }
 

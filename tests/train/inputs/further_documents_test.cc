@@ -13,6 +13,7 @@
 #include "support/error_matching.h"
 #include "support/temporary_folder.h"
 #include "train/inputs/run_data.h"
+#include "train/inputs/source_cases.h"
 #include "train/tiny_data.h"
 
 namespace tandem::train {
@@ -21,8 +22,6 @@ namespace {
 using testing::HasSubstr;
 
 constexpr objective::Needs kRanking;
-constexpr objective::Needs kGraded = {.grades = true, .graded_own = true};
-constexpr objective::Needs kTeacher = {.teacher = true, .graded_own = true};
 
 class FurtherDocuments : public testing::Test {
  protected:

@@ -15,16 +15,13 @@
 #include "train/bag_encoder.h"
 #include "train/inputs/example_texts.h"
 #include "train/inputs/run_data.h"
+#include "train/inputs/source_cases.h"
 #include "train/tiny_data.h"
 
 namespace tandem::train {
 namespace {
 
 constexpr objective::Needs kPlain;
-constexpr objective::Needs kGraded = {.grades = true, .graded_own = true};
-constexpr objective::Needs kTeacher = {.teacher = true, .graded_own = true};
-
-const std::vector<std::string> kWords = {"red", "green", "blue", "black", "white"};
 
 class LabelKeys : public testing::Test {
  protected:
@@ -133,7 +130,7 @@ TEST_F(LabelKeys, MostQueriesWithoutAPositive) {
   EXPECT_EQ(Read(kPlain).training.size(), 4U);
   data().positive_grade = 1;
   loaded_.positions.clear();
-  EXPECT_EQ(Read(kGraded).training.size(), 8U);  // own documents of any grade
+  EXPECT_EQ(Read(kGraded).training.size(), 8U);  // paired documents of any grade
 }
 
 // Labels say what a document is, whatever the objective needs and whatever list it stands in.
@@ -260,8 +257,8 @@ TEST_F(LabelKeys, TeacherScoresThatAreMissing) {
   data().negatives = 0;
   ExpectFailure(
       ExitCode::kUsage, kTeacher,
-      "recipe.toml: data.negatives is 0, but objective some_loss compares the own document "
-      "of a query with further labelled ones; give at least 1");
+      "recipe.toml: data.negatives is 0, but objective some_loss compares the paired document "
+      "of a query with extra labelled ones; give at least 1");
   data().scores = "grades";
   ExpectFailure(ExitCode::kUsage, kTeacher,
                 "recipe.toml: data.scores is \"grades\", but objective some_loss needs a teacher's "
@@ -359,7 +356,7 @@ TEST_F(LabelKeys, ABatchHasTheGradesOfItsOwnAndFurtherDocuments) {
     EXPECT_EQ(labelled.own_grades[i], labelled.cells[labelled.row_starts[i]].grade);
     ++own[labelled.own_grades[i]];
   }
-  EXPECT_GT(own.size(), 1U);  // own documents of several grades
+  EXPECT_GT(own.size(), 1U);  // paired documents of several grades
 }
 
 TEST_F(LabelKeys, ABatchHasTheTeachersScores) {

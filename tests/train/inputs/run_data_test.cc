@@ -9,12 +9,11 @@
 #include "support/error_matching.h"
 #include "support/temporary_folder.h"
 #include "train/inputs/label_keys.h"
+#include "train/inputs/source_cases.h"
 #include "train/tiny_data.h"
 
 namespace tandem::train {
 namespace {
-
-const std::vector<std::string> kWords = {"red", "green", "blue", "black", "white"};
 
 config::LoadedRecipe Recipe(const std::filesystem::path& data) {
   config::LoadedRecipe loaded{.file = "recipe.toml"};

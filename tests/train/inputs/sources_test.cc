@@ -21,6 +21,7 @@
 #include "train/inputs/read_sources.h"
 #include "train/inputs/run_data.h"
 #include "train/inputs/run_prompts.h"
+#include "train/inputs/source_cases.h"
 #include "train/step/batch.h"
 #include "train/tiny_data.h"
 
@@ -28,10 +29,6 @@ namespace tandem::train {
 namespace {
 
 constexpr objective::Needs kPlain;
-constexpr objective::Needs kGraded = {.grades = true, .graded_own = true};
-constexpr objective::Needs kTeacher = {.teacher = true, .graded_own = true};
-
-const std::vector<std::string> kWords = {"red", "green", "blue", "black", "white"};
 
 class SourcesTest : public testing::Test {
  protected:

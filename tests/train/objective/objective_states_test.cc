@@ -92,9 +92,12 @@ TEST(ObjectiveStates, KeepsOwnScoresAndAllowedNegatives) {
 
 // States with a learned bias and an optimizer over it, as a run has them.
 struct Learning {
-  ObjectiveStates states{
-      {.logistic = true, .learn_bias = true, .scale = 20, .learning_rate_factor = 100, .bank = 4}};
-  optim::Optimizer optimizer = MakeOptimizer(states);
+  Learning() : states(Plan()), optimizer(MakeOptimizer(states)) {}
+
+  static objective::StatePlan Plan() {
+    return {
+        .logistic = true, .learn_bias = true, .scale = 20, .learning_rate_factor = 100, .bank = 4};
+  }
 
   static optim::Optimizer MakeOptimizer(const ObjectiveStates& states) {
     config::Params params(optim::kAdamW.params);
@@ -108,6 +111,9 @@ struct Learning {
     states.View(false).bias.sum().backward();
     optimizer.Step(0.001 * states.learning_rate_factor(), 1);
   }
+
+  ObjectiveStates states;
+  optim::Optimizer optimizer;
 };
 
 TEST(ObjectiveStates, LearnsTheBiasAtItsOwnRateWithoutDecay) {

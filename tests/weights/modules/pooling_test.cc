@@ -17,7 +17,7 @@ namespace {
 
 using enum PoolingMode;
 
-Pooling Read(const std::string& text) {
+Pooling PoolingOfText(const std::string& text) {
   return ReadPooling(Settings("1_Pooling/config.json", ParseJson(text)), 8);
 }
 
@@ -31,36 +31,36 @@ TEST(ReadPooling, KnowsEveryModeInBothSpellings) {
   for (const auto& [boolean, mode] : kSpellings) {
     const std::string name(PoolingModeName(mode));
     EXPECT_EQ(PoolingModeFromName(name), mode);
-    EXPECT_EQ(Read("{\"pooling_mode_" + std::string(boolean) + "\": true}").modes,
+    EXPECT_EQ(PoolingOfText("{\"pooling_mode_" + std::string(boolean) + "\": true}").modes,
               std::vector{mode});
-    EXPECT_EQ(Read("{\"pooling_mode\": \"" + name + "\"}").modes, std::vector{mode});
-    EXPECT_TRUE(Read("{\"pooling_mode\": \"" + name + "\"}").include_prompt);
+    EXPECT_EQ(PoolingOfText("{\"pooling_mode\": \"" + name + "\"}").modes, std::vector{mode});
+    EXPECT_TRUE(PoolingOfText("{\"pooling_mode\": \"" + name + "\"}").include_prompt);
   }
 }
 
 TEST(ReadPooling, TakesSeveralModesInTheirOrder) {
-  EXPECT_EQ(Read(R"({"pooling_mode": ["mean", "cls", "mean"]})").modes,
+  EXPECT_EQ(PoolingOfText(R"({"pooling_mode": ["mean", "cls", "mean"]})").modes,
             (std::vector{kMean, kCls, kMean}));
-  EXPECT_EQ(Read(R"({"pooling_mode_lasttoken": true, "pooling_mode_mean_tokens": true,
+  EXPECT_EQ(PoolingOfText(R"({"pooling_mode_lasttoken": true, "pooling_mode_mean_tokens": true,
                      "pooling_mode_cls_token": true})")
                 .modes,
             (std::vector{kCls, kMean, kLastToken}));
   // The newer key decides, as in sentence-transformers.
-  EXPECT_EQ(Read(R"({"pooling_mode": "max", "pooling_mode_mean_tokens": true})").modes,
+  EXPECT_EQ(PoolingOfText(R"({"pooling_mode": "max", "pooling_mode_mean_tokens": true})").modes,
             std::vector{kMax});
-  EXPECT_EQ(Read("{}").modes, std::vector{kMean});
-  EXPECT_EQ(Read(R"({"pooling_mode": []})").modes, std::vector{kMean});
+  EXPECT_EQ(PoolingOfText("{}").modes, std::vector{kMean});
+  EXPECT_EQ(PoolingOfText(R"({"pooling_mode": []})").modes, std::vector{kMean});
 }
 
 TEST(ReadPooling, LeavesThePromptOutWhereItsKeyIsNull) {
-  EXPECT_TRUE(Read("{}").include_prompt);
-  EXPECT_FALSE(Read(R"({"include_prompt": false})").include_prompt);
-  EXPECT_FALSE(Read(R"({"include_prompt": null})").include_prompt);
+  EXPECT_TRUE(PoolingOfText("{}").include_prompt);
+  EXPECT_FALSE(PoolingOfText(R"({"include_prompt": false})").include_prompt);
+  EXPECT_FALSE(PoolingOfText(R"({"include_prompt": null})").include_prompt);
 }
 
 TEST(ReadPooling, IsChecked) {
   const auto expect = [](const std::string& text, const std::vector<std::string>& problems) {
-    ExpectError([&] { Read(text); }, ExitCode::kModel, problems);
+    ExpectError([&] { PoolingOfText(text); }, ExitCode::kModel, problems);
   };
   // The default would be the mean.
   expect(R"({"word_embedding_dimension": 8, "pooling_mode_cls_tokens": true})",
@@ -85,7 +85,7 @@ TEST(PoolingConfigText, ReadsBackToTheSame) {
   for (const PoolingMode mode : kAll) lists.push_back({mode});
   for (const auto& modes : lists) {
     for (const bool include_prompt : {true, false}) {
-      const Pooling read = Read(PoolingConfigText({modes, include_prompt}, 8));
+      const Pooling read = PoolingOfText(PoolingConfigText({modes, include_prompt}, 8));
       EXPECT_EQ(read.modes, modes);
       EXPECT_EQ(read.include_prompt, include_prompt);
     }
@@ -115,18 +115,18 @@ TEST(PoolingText, SaysModesAndPrompt) {
 class PooledModel : public testing::Test {
  protected:
   void SetUp() override { WriteSmallModel(folder_.path()); }
-  ModelFolder Read() const { return ReadModelFolder(folder_.path()); }
+  ModelFolder Folder() const { return ReadModelFolder(folder_.path()); }
   TemporaryFolder folder_;
 };
 
 TEST_F(PooledModel, SeveralModesMakeWiderEmbeddings) {
   WriteText(folder_.path() / "1_Pooling/config.json", R"({"pooling_mode": ["mean", "max"]})");
-  EXPECT_EQ(Read().embedding_width, 16);
+  EXPECT_EQ(Folder().embedding_width, 16);
 }
 
 TEST_F(PooledModel, ItsPoolingCanBeChanged) {
   WriteText(folder_.path() / "1_Pooling/config.json", R"({"pooling_mode": ["mean", "max"]})");
-  ModelFolder folder = Read();
+  ModelFolder folder = Folder();
   ChangePooling(&folder, {});
   EXPECT_EQ(PoolingOf(folder).modes, (std::vector{kMean, kMax}));
   ChangePooling(&folder, {.mode = kLastToken, .include_prompt = false});
@@ -137,7 +137,7 @@ TEST_F(PooledModel, ItsPoolingCanBeChanged) {
 
 TEST_F(PooledModel, ADenseModuleMayNotFitAnotherPooling) {
   WriteText(folder_.path() / "1_Pooling/config.json", R"({"pooling_mode": ["mean", "max"]})");
-  ModelFolder folder = Read();
+  ModelFolder folder = Folder();
   AddProjection(&folder, 4);
   ExpectError([&] { ChangePooling(&folder, {.mode = kMean}); }, ExitCode::kModel,
               {"the module takes 16 numbers", "pooling by mean gives 8"});

@@ -27,7 +27,7 @@ namespace {
 
 constexpr int64_t kLong = 10000;
 
-double Error(const at::Tensor& got, const at::Tensor& want) {
+double ErrorOfExtreme(const at::Tensor& got, const at::Tensor& want) {
   return (got.to(at::kDouble) - want).abs().max().item<double>() / want.abs().max().item<double>();
 }
 
@@ -70,9 +70,10 @@ TEST(ExtremeShapes, AttentionAndItsGradientOverTenThousandTokens) {
     const at::Tensor leaf = qkv.to(c.activation).requires_grad_(true);
     const at::Tensor out = SelfAttention(leaf, tokens, 1, {});
     out.backward(grad_out.to(c.activation));
-    EXPECT_LE(Error(out.detach(), want.out), c.bound) << c.activation;
+    EXPECT_LE(ErrorOfExtreme(out.detach(), want.out), c.bound) << c.activation;
     for (int64_t part = 0; part < 3; ++part) {
-      EXPECT_LE(Error(leaf.grad().narrow(1, 16 * part, 16), want.grad_qkv.narrow(1, 16 * part, 16)),
+      EXPECT_LE(ErrorOfExtreme(leaf.grad().narrow(1, 16 * part, 16),
+                               want.grad_qkv.narrow(1, 16 * part, 16)),
                 c.bound)
           << "of queries, keys or values: " << part << ", " << c.activation;
     }
@@ -80,8 +81,8 @@ TEST(ExtremeShapes, AttentionAndItsGradientOverTenThousandTokens) {
 }
 
 // An encoder layer without attention, over rows of which weight gradients are sums.
-struct Layer {
-  explicit Layer(at::ScalarType parameters)
+struct ExtremeLayer {
+  explicit ExtremeLayer(at::ScalarType parameters)
       : make(2),
         x(make.Make({kLong, 32}, 1)),
         map({Leaf({32, 32}, parameters)}, {Leaf({32}, parameters)}),
@@ -123,7 +124,7 @@ struct Layer {
 
 TEST(ExtremeShapes, LayersOverTenThousandTokens) {
   const PackedTokens tokens = Inputs(3).Tokens({kLong}, 9);
-  Layer wide(at::kDouble);
+  ExtremeLayer wide(at::kDouble);
   const at::Tensor wide_input = wide.x.clone().requires_grad_(true);
   at::Tensor want;
   {
@@ -131,13 +132,14 @@ TEST(ExtremeShapes, LayersOverTenThousandTokens) {
     want = wide.Run(wide_input, tokens);
   }
   for (const Case& c : Cases()) {
-    Layer layer(at::kFloat);
+    ExtremeLayer layer(at::kFloat);
     const at::Tensor input = layer.x.to(c.activation).requires_grad_(true);
-    EXPECT_LE(Error(layer.Run(input, tokens), want), c.bound) << c.activation;
-    EXPECT_LE(Error(input.grad(), wide_input.grad()), c.bound) << c.activation;
+    EXPECT_LE(ErrorOfExtreme(layer.Run(input, tokens), want), c.bound) << c.activation;
+    EXPECT_LE(ErrorOfExtreme(input.grad(), wide_input.grad()), c.bound) << c.activation;
     const std::vector<at::Tensor> got = layer.Gradients(), reference = wide.Gradients();
     for (size_t i = 0; i < got.size(); ++i) {
-      EXPECT_LE(Error(got[i], reference[i]), c.bound) << "parameter " << i << ", " << c.activation;
+      EXPECT_LE(ErrorOfExtreme(got[i], reference[i]), c.bound)
+          << "parameter " << i << ", " << c.activation;
     }
   }
 }
@@ -166,8 +168,9 @@ TEST(ExtremeShapes, AttentionOverManyRandomShapes) {
     reference_ops.reset();
     for (const Case& c : Cases()) {
       const Gradient got = run(c.activation);
-      EXPECT_LE(Error(got.out, want.out), c.bound) << "seed " << seed << ", " << c.activation;
-      EXPECT_LE(Error(got.grad_qkv, want.grad_qkv), c.bound)
+      EXPECT_LE(ErrorOfExtreme(got.out, want.out), c.bound)
+          << "seed " << seed << ", " << c.activation;
+      EXPECT_LE(ErrorOfExtreme(got.grad_qkv, want.grad_qkv), c.bound)
           << "seed " << seed << ", " << c.activation;
     }
   }
@@ -189,7 +192,7 @@ TEST(ExtremeShapes, AnyNumberOfThreadsGivesTheSameResult) {
     const at::Tensor out =
         SelfAttention(leaf, tokens, 2, {.rate = 0.1, .seed = 1, .step = 1, .site = 1});
     out.backward(grad_out);
-    Layer layer(at::kFloat);
+    ExtremeLayer layer(at::kFloat);
     const at::Tensor input = layer.x.to(at::kFloat).requires_grad_(true);
     const at::Tensor layer_result = layer.Run(input, tokens);
     if (threads == 1) {
@@ -201,8 +204,8 @@ TEST(ExtremeShapes, AnyNumberOfThreadsGivesTheSameResult) {
     }
     EXPECT_TRUE(at::equal(out.detach(), attention)) << threads << " threads";
     EXPECT_TRUE(at::equal(leaf.grad(), attention_grad)) << threads << " threads";
-    EXPECT_LE(Error(layer_result, layer_out), 1e-5) << threads << " threads";
-    EXPECT_LE(Error(layer.Gradients().front(), layer_grad), 1e-5) << threads << " threads";
+    EXPECT_LE(ErrorOfExtreme(layer_result, layer_out), 1e-5) << threads << " threads";
+    EXPECT_LE(ErrorOfExtreme(layer.Gradients().front(), layer_grad), 1e-5) << threads << " threads";
   }
   at::set_num_threads(usual);
 }

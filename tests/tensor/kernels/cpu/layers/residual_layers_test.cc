@@ -24,8 +24,8 @@ namespace {
 using Tensors = std::vector<at::Tensor>;
 
 // A pre-norm encoder layer without attention.
-struct Layer {
-  explicit Layer(int64_t width, int64_t inner, at::ScalarType type, double scale = 0.3)
+struct ResidualLayer {
+  explicit ResidualLayer(int64_t width, int64_t inner, at::ScalarType type, double scale = 0.3)
       : make(20), scale_of_weights(scale) {
     norm = {.kind = Norm::Kind::kRms, .gamma = Leaf({width}), .epsilon = 1e-6};
     norm_of_heads = {.kind = Norm::Kind::kLayerNorm, .gamma = Leaf({16})};
@@ -74,7 +74,7 @@ TEST(ResidualLayers, AnyNumberOfThreadsGivesTheSameRows) {
   SKIP_UNLESS_FUSED();
   const int usual = at::get_num_threads();
   for (const at::ScalarType type : Types()) {
-    const Layer layer(96, 160, type);
+    const ResidualLayer layer(96, 160, type);
     Inputs make(21);
     const PackedTokens tokens = make.Tokens({300, 1, 77, 190}, 9);
     const at::Tensor x = make.Make({568, 96}, 1).to(type);
@@ -99,7 +99,7 @@ TEST(ResidualLayers, AnyNumberOfThreadsGivesTheSameRows) {
 TEST(ResidualLayers, ATextDoesNotSeeItsNeighbours) {
   SKIP_UNLESS_FUSED();
   for (const at::ScalarType type : Types()) {
-    const Layer layer(96, 160, type);
+    const ResidualLayer layer(96, 160, type);
     Inputs make(22);
     const at::Tensor a = make.Make({7, 96}, 1).to(type), b = make.Make({150, 96}, 1).to(type);
     const at::Tensor alone = layer.Run(a, make.Tokens({7}, 9), 0);
@@ -112,7 +112,7 @@ TEST(ResidualLayers, TheSameThreadCountGivesTheSameGradients) {
   for (const at::ScalarType type : Types()) {
     Tensors first;
     for (int attempt = 0; attempt < 2; ++attempt) {
-      const Layer layer(96, 160, type);
+      const ResidualLayer layer(96, 160, type);
       Inputs make(23);
       layer.Run(make.Make({200, 96}, 1).to(type), make.Tokens({199, 1}, 9), 0.1).sum().backward();
       Tensors gradients = {layer.norm.gamma.grad(), layer.feed_forward.out_norm.gamma.grad()};
@@ -132,7 +132,7 @@ TEST(ResidualLayers, WeightsThatAreNotTrainedGetNoGradient) {
   for (const at::ScalarType type : Types()) {
     Tensors gradients;
     for (const bool trained : {true, false}) {
-      const Layer layer(96, 160, type);
+      const ResidualLayer layer(96, 160, type);
       const Linear* linears[] = {&layer.mix, &layer.feed_forward.up, &layer.feed_forward.down};
       for (const Linear* linear : linears) {
         for (at::Tensor weight : linear->weights()) weight.requires_grad_(trained);
@@ -157,7 +157,7 @@ TEST(ResidualLayers, WeightsThatAreNotTrainedGetNoGradient) {
 // of large numbers stay finite.
 TEST(ResidualLayers, NansAndLargeNumbersStayInTheirRow) {
   for (const at::ScalarType type : Types()) {
-    const Layer layer(96, 160, type);
+    const ResidualLayer layer(96, 160, type);
     for (const float value : {std::numeric_limits<float>::quiet_NaN(),
                               std::numeric_limits<float>::infinity(), 1e15F, -1e15F}) {
       Inputs make(25);

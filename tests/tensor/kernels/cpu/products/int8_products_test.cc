@@ -119,7 +119,7 @@ void Multiply(const Padded& x, const Int8Matrix& b, const float* bias, Padded* o
                static_cast<size_t>(out->rows));
 }
 
-std::vector<Int8Kernel> Kernels() {
+std::vector<Int8Kernel> MachineKernels() {
   std::vector<Int8Kernel> kernels;
   std::ranges::copy_if(kInt8Kernels, std::back_inserter(kernels), IsAvailable);
   return kernels;
@@ -131,7 +131,7 @@ TEST_P(Int8OfShape, IsTheProductOfRoundedFactors) {
   const auto [rows, depth, columns] = GetParam();
   const Padded x(rows, depth, 3, 1), b(depth, columns, 0, 2), bias(1, columns, 0, 3);
   const Padded zero(rows, columns, 0, 0), start(rows, columns, 5, 4);
-  for (const Int8Kernel kernel : Kernels()) {
+  for (const Int8Kernel kernel : MachineKernels()) {
     for (const bool from_transpose : {false, true}) {
       SCOPED_TRACE(fmt::format("{}{}", NameOf(kernel), from_transpose ? ", transposed" : ""));
       const Int8Matrix packed = Packed(b, kernel, from_transpose);
@@ -157,7 +157,7 @@ TEST_P(Int8OfShape, TakesAndGivesBf16) {
   std::vector<Bf16> values(count), found(results), wanted(results);
   ToBf16(x.values.data(), values.data(), count);
   ToFloat(values.data(), x.values.data(), count);
-  for (const Int8Kernel kernel : Kernels()) {
+  for (const Int8Kernel kernel : MachineKernels()) {
     SCOPED_TRACE(NameOf(kernel));
     const Int8Matrix packed = Packed(b, kernel);
     Padded out(rows, columns, 0, 4);
@@ -188,7 +188,7 @@ void ExpectOfExtremes(float even_x, float odd_x, float even_b, float odd_b) {
     for (int64_t n = 0; n < kColumns; ++n) b.At(k, n) = k % 2 == 0 ? even_b : odd_b;
   }
   const Padded zero(kRows, kColumns, 0, 0), bias(1, kColumns, 0, 3);
-  for (const Int8Kernel kernel : Kernels()) {
+  for (const Int8Kernel kernel : MachineKernels()) {
     SCOPED_TRACE(fmt::format("{}: {} {} {} {}", NameOf(kernel), even_x, odd_x, even_b, odd_b));
     Padded out(kRows, kColumns, 0, 4);
     Multiply(x, Packed(b, kernel), bias.values.data(), &out);
@@ -215,7 +215,7 @@ TEST(Int8Products, OfTheGreatestDepthAreExact) {
   std::ranges::fill(b.values, -1.0F);
   const Padded zero(1, kColumns, 0, 0);
   Padded out(1, kColumns, 0, 4);
-  for (const Int8Kernel kernel : Kernels()) {
+  for (const Int8Kernel kernel : MachineKernels()) {
     SCOPED_TRACE(NameOf(kernel));
     Multiply(x, Packed(b, kernel), zero.values.data(), &out);
     ExpectInt8Product(x, b, zero.values.data(), zero, out);
@@ -231,7 +231,7 @@ TEST(Int8Products, OfZerosAreBiases) {
     zeros.At(2, k) = 1e-31F;  // counts as 0
     b.At(k, 5) = 0;
   }
-  for (const Int8Kernel kernel : Kernels()) {
+  for (const Int8Kernel kernel : MachineKernels()) {
     SCOPED_TRACE(NameOf(kernel));
     Padded out(4, 32, 0, 4);
     Multiply(zeros, Packed(b, kernel), bias.values.data(), &out);
@@ -251,7 +251,7 @@ TEST(Int8Products, OfNumbersThatAreNotFiniteAreNan) {
   x.At(3, 17) = -kInfinity;
   x.At(4, 1) = 3e38F;
   x.At(4, 2) = -3e38F;  // a span beyond floats
-  for (const Int8Kernel kernel : Kernels()) {
+  for (const Int8Kernel kernel : MachineKernels()) {
     SCOPED_TRACE(NameOf(kernel));
     Padded out(7, 32, 0, 4), wanted(7, 32, 0, 4);
     Multiply(x, Packed(b, kernel), bias.values.data(), &out);

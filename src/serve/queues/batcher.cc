@@ -1,4 +1,4 @@
-#include "serve/work/batcher.h"
+#include "serve/queues/batcher.h"
 
 #include <fmt/format.h>
 

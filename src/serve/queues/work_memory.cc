@@ -1,4 +1,4 @@
-#include "serve/work/work_memory.h"
+#include "serve/queues/work_memory.h"
 
 namespace tandem::serve {
 namespace {

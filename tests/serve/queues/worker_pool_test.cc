@@ -1,4 +1,4 @@
-#include "serve/work/worker_pool.h"
+#include "serve/queues/worker_pool.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

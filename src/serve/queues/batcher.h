@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "serve/metrics.h"
-#include "serve/work/batch_queue.h"
+#include "serve/queues/batch_queue.h"
 
 namespace tandem::serve {
 

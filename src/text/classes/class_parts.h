@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "text/classes/tokenizer_class.h"
 #include "text/load/tokenizer_arguments.h"
-#include "text/load/tokenizer_class.h"
 #include "text/post_processors/post_processor.h"
 
 namespace tandem::text {

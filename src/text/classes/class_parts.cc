@@ -1,4 +1,4 @@
-#include "text/load/class_parts.h"
+#include "text/classes/class_parts.h"
 
 #include <fmt/format.h>
 

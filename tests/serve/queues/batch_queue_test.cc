@@ -1,4 +1,4 @@
-#include "serve/work/batch_queue.h"
+#include "serve/queues/batch_queue.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

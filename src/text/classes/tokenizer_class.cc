@@ -1,4 +1,4 @@
-#include "text/load/tokenizer_class.h"
+#include "text/classes/tokenizer_class.h"
 
 #include <fmt/format.h>
 

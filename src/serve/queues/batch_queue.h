@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "serve/work/encode_job.h"
+#include "serve/queues/encode_job.h"
 
 namespace tandem::serve {
 

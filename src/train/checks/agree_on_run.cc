@@ -1,4 +1,4 @@
-#include "train/checks/same_inputs.h"
+#include "train/checks/agree_on_run.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -81,7 +81,7 @@ void Compare(const RunInputs& inputs, const Json& other, const Json& first, size
 
 }  // namespace
 
-void CheckSameInputs(const RunInputs& inputs, const std::string& version) {
+void AgreeOnRun(const RunInputs& inputs, const std::string& version) {
   const std::vector<Json> all = dist::AllGatherJson(*inputs.run.group, Described(inputs, version));
   for (size_t rank = 1; rank < all.size(); ++rank) Compare(inputs, all[rank], all.front(), rank);
 }

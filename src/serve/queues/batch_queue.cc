@@ -1,4 +1,4 @@
-#include "serve/work/batch_queue.h"
+#include "serve/queues/batch_queue.h"
 
 #include <algorithm>
 

@@ -10,7 +10,7 @@
 namespace tandem::text {
 
 // kFile takes tokenizer.json as it is. Each of the others takes its vocabulary alone, with its
-// merges, and makes the other parts anew from its arguments (text/load/class_parts.h).
+// merges, and makes the other parts anew from its arguments (text/classes/class_parts.h).
 enum class TokenizerClass {
   kFile,
   kAlbert,
