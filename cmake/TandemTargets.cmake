@@ -5,9 +5,17 @@ set(TANDEM_COMPILE_OPTIONS -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-missin
 if(TANDEM_TORCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND TANDEM_COMPILE_OPTIONS -Wno-array-bounds) # the same on lists of newer libtorch's tensors
 endif()
+if(TANDEM_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # It takes grouped files for headers; and the more it sees at once, the more false alarms it gives on
+  # strings. Builds without groups keep these warnings.
+  list(APPEND TANDEM_COMPILE_OPTIONS -Wno-subobject-linkage -Wno-shadow -Wno-array-bounds
+       -Wno-stringop-overflow)
+endif()
 if(TANDEM_WARNINGS_AS_ERRORS)
   list(APPEND TANDEM_COMPILE_OPTIONS -Werror)
 endif()
+# Kernels are compiled for SSE2, AVX2 and AVX-512: what lies between the first two was new before 2013.
+set(TANDEM_COMPILE_DEFINITIONS "HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4)")
 set(TANDEM_LINK_OPTIONS "")
 if(TANDEM_SANITIZE)
   list(APPEND TANDEM_COMPILE_OPTIONS -fsanitize=${TANDEM_SANITIZE} -fno-omit-frame-pointer
@@ -18,8 +26,8 @@ if(TANDEM_WITH_FUZZERS)
   list(APPEND TANDEM_COMPILE_OPTIONS -fsanitize=fuzzer-no-link)  # coverage for the fuzz targets
 endif()
 
-# Options for tests, benchmarks and most of the command line. They compute little themselves, so that
-# full optimisation would take longer than it saves.
+# Options for tests and benchmarks. They compute little themselves, so that full optimisation would take
+# longer than it saves.
 set(TANDEM_LIGHT_COMPILE_OPTIONS "")
 if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
   set(TANDEM_LIGHT_COMPILE_OPTIONS -O1)
@@ -32,9 +40,30 @@ if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
   endif()
 endif()
 
+# Options of every target, which call this when they have their sources.
 function(tandem_common_options target)
   target_compile_options(${target} PRIVATE ${TANDEM_COMPILE_OPTIONS})
+  target_compile_definitions(${target} PRIVATE ${TANDEM_COMPILE_DEFINITIONS})
   target_link_options(${target} PRIVATE ${TANDEM_LINK_OPTIONS})
+  if(TANDEM_UNITY_BUILD)
+    tandem_unity_build(${target})
+  endif()
+endfunction()
+
+# Compiles the target's files in groups: most are short beside the headers that they include. Three
+# kinds are compiled by themselves: kernels, which Highway compiles once for each instruction set;
+# files with options of their own; entries of a catalogue (cmake/TandemCatalogue.cmake), all of which
+# have a kParams or a Make.
+function(tandem_unity_build target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" OUTPUT_VARIABLE file)
+    file(STRINGS "${file}" kernels REGEX "^#include .*foreach_target\\.h" LIMIT_COUNT 1)
+    if(kernels)
+      set_source_files_properties("${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
+  endforeach()
 endfunction()
 
 # Sets RESULT to whether one of these dependencies is libtorch or depends on it.
