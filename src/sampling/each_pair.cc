@@ -28,7 +28,7 @@ std::vector<float> EachPair::Probabilities() const {
   return probabilities;
 }
 
-std::vector<Draw> EachPair::Plan(uint64_t pass) const {
+std::vector<Draw> EachPair::Plan(uint64_t epoch) const {
   std::vector<Draw> draws;
   draws.reserve(pairs_.kept_size());
   for (uint32_t query = 0; query < pairs_.queries(); ++query) {
@@ -38,7 +38,7 @@ std::vector<Draw> EachPair::Plan(uint64_t pass) const {
       draws.push_back({.query = query, .document = pool.document(i), .repeat = i});
     }
   }
-  RandomStream({seed_, "sampling order", pass}).Shuffle(std::span(draws));
+  RandomStream({seed_, "sampling order", epoch}).Shuffle(std::span(draws));
   return draws;
 }
 

@@ -19,10 +19,10 @@ class EachPair final : public PlannedOrder {
   // kept, or without any.
   EachPair(const Pairs& pairs, uint64_t seed, std::span<const float> scores = {});
 
-  PassContent content() const override { return PassContent::kEachPair; }
+  EpochContent content() const override { return EpochContent::kEachPair; }
   size_t draws() const override { return pairs_.kept_size(); }
-  size_t DrawsIn(uint64_t /*pass*/) const override { return pairs_.kept_size(); }
-  std::vector<Draw> Plan(uint64_t pass) const override;
+  size_t DrawsIn(uint64_t /*epoch*/) const override { return pairs_.kept_size(); }
+  std::vector<Draw> Plan(uint64_t epoch) const override;
   // 1 or 0.
   std::vector<float> Probabilities() const override;
   // The queries without a kept pair, each with its best pair's score.

@@ -116,8 +116,8 @@ class MaskMaker {
   // Clears all columns but those of the extra documents of `row`.
   void MaskInBatch(size_t row, uint8_t* cells) const {
     if (rules_.in_batch) return;
-    std::fill(cells, cells + batch_.further_starts[row], 0);
-    std::fill(cells + batch_.further_starts[row + 1], cells + batch_.columns(), 0);
+    std::fill(cells, cells + batch_.extra_starts[row], 0);
+    std::fill(cells + batch_.extra_starts[row + 1], cells + batch_.columns(), 0);
   }
 
   void MaskDocument(uint32_t document, uint8_t* cells) const {

@@ -1,11 +1,11 @@
 // An order says which queries come next, each with one of its documents, its paired one, and the
 // weight of its loss. How they become batches is the composition's affair
-// (sampling/composition/passes.h).
+// (sampling/composition/epochs.h).
 //
-// A run is a row of epochs, however many draws each has: one pass of the order. (In a mixture an
+// A run is a row of epochs, however many draws each has: one epoch of the order. (In a mixture an
 // epoch is made of passes of several orders; see mixing/mixed_order.h.) An order of the first kind
 // decides an epoch at its beginning (PlannedOrder), one of the second kind while the epoch goes on
-// and batches come back with their scores (SteppedOrder). `pass` numbers the order's own epochs.
+// and batches come back with their scores (SteppedOrder). `epoch` numbers the order's own epochs.
 #pragma once
 
 #include <cstddef>
@@ -82,12 +82,12 @@ class Order {
  public:
   virtual ~Order() = default;
 
-  // Begins epoch `pass`, from 0, where the run has got to `progress`, in [0, 1].
-  virtual void Begin(uint64_t /*pass*/, double /*progress*/) {}
+  // Begins epoch `epoch`, from 0, where the run has got to `progress`, in [0, 1].
+  virtual void Begin(uint64_t /*epoch*/, double /*progress*/) {}
   // Says how many draws the epoch has that has begun.
   virtual size_t draws() const = 0;
   // The number of draws of any epoch; an estimate where epochs follow from feedback.
-  virtual size_t DrawsIn(uint64_t pass) const = 0;
+  virtual size_t DrawsIn(uint64_t epoch) const = 0;
 
   // What the loss of a draw of the epoch under way weighs.
   virtual double weight(const Draw& /*draw*/) const { return 1; }
@@ -108,22 +108,22 @@ class Order {
   // number of the epoch decide everything. `values` gets members of its own.
   virtual void Save(SamplerState& /*state*/) const {}
   // Takes back what Save added; Begin is not called for the epoch that it belongs to.
-  virtual void Restore(const SamplerState& /*state*/, uint64_t /*pass*/) {}
+  virtual void Restore(const SamplerState& /*state*/, uint64_t /*epoch*/) {}
   // Says whether Save adds anything.
   virtual bool has_state() const { return false; }
 };
 
 // What an epoch of a planned order has at most.
-enum class PassContent {
+enum class EpochContent {
   kEachQuery,  // every query once, with any of its kept pairs
   kEachPair,   // every kept pair once
 };
 
 class PlannedOrder : public Order {
  public:
-  virtual PassContent content() const { return PassContent::kEachQuery; }
+  virtual EpochContent content() const { return EpochContent::kEachQuery; }
   // All draws of an epoch. Where epochs are not known ahead, it must be the one that has begun.
-  virtual std::vector<Draw> Plan(uint64_t pass) const = 0;
+  virtual std::vector<Draw> Plan(uint64_t epoch) const = 0;
   // Says whether Plan gives any epoch, begun or not. Epochs have one length then.
   virtual bool known_ahead() const { return true; }
   // One epoch of this order may have draws of a query from this many passes of its source's order.

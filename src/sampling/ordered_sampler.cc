@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "sampling/composition/composition.h"
-#include "sampling/composition/pooled_pass.h"
-#include "sampling/further.h"
+#include "sampling/composition/pooled_epoch.h"
+#include "sampling/extra_documents.h"
 
 namespace tandem::sampling {
 namespace {
@@ -47,33 +47,33 @@ OrderedSampler::OrderedSampler(const Examples& examples, const SamplerOptions& o
     limits_.emplace(pairs_, *stepped_, options_.batch);
   }
   order_->Begin(0, 0);
-  pass_ = Compose();
+  composed_ = Compose();
   if (composer_.by_tokens()) estimate_ = EstimateBatches();
 }
 
-DrawBatches OrderedSampler::ComposePlan(uint64_t pass) const {
-  const std::vector<Draw> draws = planned_->Plan(pass);
-  const RandomStream random({options_.seed, "sampling batches", pass});
+DrawBatches OrderedSampler::ComposePlan(uint64_t epoch) const {
+  const std::vector<Draw> draws = planned_->Plan(epoch);
+  const RandomStream random({options_.seed, "sampling batches", epoch});
   if (!composer_.plain()) return composer_.Compose(draws, random);
   const EvenOptions options{.batch = options_.batch, .copies = composer_.copies()};
   return DrawBatches::Sorted(draws, ComposeEvenly(keys_.Of(draws), options, random));
 }
 
-std::unique_ptr<Pass> OrderedSampler::Compose() const {
-  if (planned_ != nullptr) return std::make_unique<PlannedPass>(ComposePlan(epoch_));
+std::unique_ptr<Epoch> OrderedSampler::Compose() const {
+  if (planned_ != nullptr) return std::make_unique<PlannedEpoch>(ComposePlan(epoch_));
   if (composer_.plain()) {
-    return std::make_unique<SteppedPass>(*stepped_, pairs_.examples(),
-                                         SteppedOptions{.batch = options_.batch,
-                                                        .no_duplicates = options_.no_duplicates,
-                                                        .limits = limits_ ? &*limits_ : nullptr});
+    return std::make_unique<SteppedEpoch>(*stepped_, pairs_.examples(),
+                                          SteppedOptions{.batch = options_.batch,
+                                                         .no_duplicates = options_.no_duplicates,
+                                                         .limits = limits_ ? &*limits_ : nullptr});
   }
-  return std::make_unique<PooledPass>(*stepped_, composer_, options_.seed, epoch_);
+  return std::make_unique<PooledEpoch>(*stepped_, composer_, options_.seed, epoch_);
 }
 
 // The number of the first epoch's batches, or, where it is not known, that of its draws with as
 // many tokens as queries have on average.
 uint64_t OrderedSampler::EstimateBatches() const {
-  if (const auto* planned = dynamic_cast<const PlannedPass*>(pass_.get())) {
+  if (const auto* planned = dynamic_cast<const PlannedEpoch*>(composed_.get())) {
     return planned->planned();
   }
   return composer_.EstimateBatches(order_->draws());
@@ -81,7 +81,7 @@ uint64_t OrderedSampler::EstimateBatches() const {
 
 double OrderedSampler::Passes() const {
   const auto draws = static_cast<double>(order_->draws());
-  return (static_cast<double>(epoch_) * draws + static_cast<double>(pass_->placed())) / draws;
+  return (static_cast<double>(epoch_) * draws + static_cast<double>(composed_->placed())) / draws;
 }
 
 double OrderedSampler::Progress() const {
@@ -98,23 +98,23 @@ bool OrderedSampler::RanksAnew() const {
   if (stepped_ == nullptr) return false;
   const uint64_t interval =
       static_cast<uint64_t>(stepped_->update_interval()) * options_.accumulate;
-  return pass_->batches() % interval == 0;
+  return composed_->batches() % interval == 0;
 }
 
 Batch OrderedSampler::Next() {
-  if (pass_->AtEnd()) {
+  if (composed_->AtEnd()) {
     const double progress = Progress();
     order_->Begin(++epoch_, progress);
-    pass_ = Compose();
+    composed_ = Compose();
   }
-  if (audit_ != nullptr && pass_->batches() == 0) {
+  if (audit_ != nullptr && composed_->batches() == 0) {
     audit_->BeginPass(epoch_, pairs_, order_->Probabilities());
   }
-  const std::vector<Draw> draws = pass_->Next(Progress(), RanksAnew());
+  const std::vector<Draw> draws = composed_->Next(Progress(), RanksAnew());
   ++batches_;
   if (audit_ != nullptr) {
     audit_->AddBatch(draws);
-    if (pass_->AtEnd()) audit_->EndPass(order_->NotDrawn());
+    if (composed_->AtEnd()) audit_->EndPass(order_->NotDrawn());
   }
   Batch batch{.epoch = epoch_};
   for (const Draw& draw : draws) {
@@ -124,12 +124,12 @@ Batch OrderedSampler::Next() {
   }
   const auto is_one = [](double weight) { return weight == 1; };
   if (std::all_of(batch.weights.begin(), batch.weights.end(), is_one)) batch.weights = {};
-  AddFurther(pairs_, mined_,
-             {.seed = options_.seed,
-              .count = options_.negatives,
-              .no_duplicates = options_.no_duplicates,
-              .in_batch = options_.in_batch},
-             draws, batch);
+  AddExtra(pairs_, mined_,
+           {.seed = options_.seed,
+            .count = options_.negatives,
+            .no_duplicates = options_.no_duplicates,
+            .in_batch = options_.in_batch},
+           draws, batch);
   return batch;
 }
 
@@ -138,22 +138,22 @@ bool OrderedSampler::KnowsBatches() const {
   return planned_->known_ahead() && !composer_.by_tokens();
 }
 
-uint64_t OrderedSampler::FullBatches(uint64_t pass) const {
-  return (order_->DrawsIn(pass) + options_.batch - 1) / options_.batch;
+uint64_t OrderedSampler::FullBatches(uint64_t epoch) const {
+  return (order_->DrawsIn(epoch) + options_.batch - 1) / options_.batch;
 }
 
-uint64_t OrderedSampler::BatchesOf(uint64_t pass) const {
+uint64_t OrderedSampler::BatchesOf(uint64_t epoch) const {
   if (composer_.by_tokens()) return estimate_;
-  if (!composer_.plain() && KnowsBatches()) return composer_.Count(planned_->Plan(pass));
-  const uint64_t full = FullBatches(pass);
+  if (!composer_.plain() && KnowsBatches()) return composer_.Count(planned_->Plan(epoch));
+  const uint64_t full = FullBatches(epoch);
   if (keys_.most() <= full || !KnowsBatches()) return full;
-  return CountBatches(keys_.Of(planned_->Plan(pass)), options_.batch, composer_.copies());
+  return CountBatches(keys_.Of(planned_->Plan(epoch)), options_.batch, composer_.copies());
 }
 
 uint64_t OrderedSampler::BatchesIn(double epochs) const {
   const double whole = std::floor(epochs);
   uint64_t total = 0;
-  for (uint64_t pass = 0; pass < static_cast<uint64_t>(whole); ++pass) total += BatchesOf(pass);
+  for (uint64_t epoch = 0; epoch < static_cast<uint64_t>(whole); ++epoch) total += BatchesOf(epoch);
   if (epochs == whole) return total;
   const auto batches = static_cast<double>(BatchesOf(static_cast<uint64_t>(whole)));
   // 2.2 - 2 is a little more than 0.2, so a result that close to a whole number counts as that
@@ -166,7 +166,7 @@ uint64_t OrderedSampler::BatchesIn(double epochs) const {
 SamplerState OrderedSampler::State() const {
   const int plan = copies_forbidden_ ? kCopiesNeverMet : kPlanVersion;
   SamplerState state{.values = {{"plan", plan}, {"epoch", epoch_}}};
-  pass_->Save(state);
+  composed_->Save(state);
   mined_.Save(state);
   if (kept_hash_ != 0) state.values["kept_pairs"] = kept_hash_;
   if (order_->has_state()) {
@@ -192,9 +192,9 @@ void OrderedSampler::Restore(const SamplerState& state) {
   } else if (anew) {
     order_->Begin(epoch, 0);
   }
-  if (anew) pass_ = Compose();
-  pass_->Restore(state);
-  mined_ = FurtherPool::Restore(pairs_.examples(), state);
+  if (anew) composed_ = Compose();
+  composed_->Restore(state);
+  mined_ = ExtraPool::Restore(pairs_.examples(), state);
 }
 
 // The first version makes the same batches where queries share nothing, fill whole batches, and
@@ -213,7 +213,7 @@ bool OrderedSampler::FirstPlanIsTheSame() const {
 size_t OrderedSampler::MostCopies() const {
   if (!options_.copies_meet) return 1;
   if (limits_) return limits_->most();
-  const auto* planned = dynamic_cast<const PlannedPass*>(pass_.get());
+  const auto* planned = dynamic_cast<const PlannedEpoch*>(composed_.get());
   if (planned == nullptr) return 1;
   const Examples& examples = pairs_.examples();
   size_t most = 1;
@@ -232,12 +232,12 @@ size_t OrderedSampler::MostCopies() const {
 // Says whether copies meet in an epoch of the run; epochs are known ahead.
 bool OrderedSampler::CopiesMeet() const {
   const auto passes = static_cast<uint64_t>(std::ceil(options_.length.epochs));
-  for (uint64_t pass = 0; pass < passes; ++pass) {
-    const std::vector<Draw> draws = planned_->Plan(pass);
+  for (uint64_t epoch = 0; epoch < passes; ++epoch) {
+    const std::vector<Draw> draws = planned_->Plan(epoch);
     const uint64_t strict = composer_.plain()
                                 ? CountBatches(keys_.Of(draws), options_.batch, Copies::kNever)
                                 : composer_.Count(draws, Copies::kNever);
-    if (strict != BatchesOf(pass)) return true;
+    if (strict != BatchesOf(epoch)) return true;
   }
   return false;
 }

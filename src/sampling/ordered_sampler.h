@@ -10,9 +10,9 @@
 #include "sampling/audit/audit.h"
 #include "sampling/composition/batch_composer.h"
 #include "sampling/composition/copy_limits.h"
-#include "sampling/composition/passes.h"
+#include "sampling/composition/epochs.h"
 #include "sampling/composition/shared_keys.h"
-#include "sampling/further_pool.h"
+#include "sampling/extra_pool.h"
 #include "sampling/order.h"
 #include "sampling/pairs.h"
 #include "sampling/sampler.h"
@@ -27,7 +27,7 @@ class OrderedSampler final : public Sampler {
   OrderedSampler(const Examples& examples, const SamplerOptions& options, const MakeOrder& make);
 
   Batch Next() override;
-  uint64_t QueriesIn(uint64_t pass) const override { return order_->DrawsIn(pass); }
+  uint64_t QueriesIn(uint64_t epoch) const override { return order_->DrawsIn(epoch); }
   double Passes() const override;
   uint64_t BatchesIn(double epochs) const override;
   bool KnowsBatches() const override;
@@ -35,19 +35,19 @@ class OrderedSampler final : public Sampler {
   void AddFeedback(const Feedback& feedback) override { order_->AddFeedback(feedback); }
   bool Prunes() const override { return order_->prunes(); }
   void set_audit(PassAudit* audit) override { audit_ = Prunes() ? audit : nullptr; }
-  void set_mined(FurtherPool mined) override { mined_ = std::move(mined); }
+  void set_mined(ExtraPool mined) override { mined_ = std::move(mined); }
   SamplerState State() const override;
   void Restore(const SamplerState& state) override;
 
  private:
   // The composition of the epoch that the order has begun.
-  std::unique_ptr<Pass> Compose() const;
-  DrawBatches ComposePlan(uint64_t pass) const;
+  std::unique_ptr<Epoch> Compose() const;
+  DrawBatches ComposePlan(uint64_t epoch) const;
   uint64_t EstimateBatches() const;
   double Progress() const;
   bool RanksAnew() const;
-  uint64_t BatchesOf(uint64_t pass) const;
-  uint64_t FullBatches(uint64_t pass) const;
+  uint64_t BatchesOf(uint64_t epoch) const;
+  uint64_t FullBatches(uint64_t epoch) const;
   void CheckPlan(int version) const;
   bool CopiesMeet() const;
   void ForbidCopies();
@@ -66,9 +66,9 @@ class OrderedSampler final : public Sampler {
   uint64_t kept_hash_;             // of pairs_
   uint64_t epoch_ = 0;             // the epoch under way
   uint64_t batches_ = 0;           // since the run's start; counted where the order has a state
-  std::unique_ptr<Pass> pass_;
+  std::unique_ptr<Epoch> composed_;
   uint64_t estimate_ = 0;  // batches of an epoch; used where batches are limited by tokens
-  FurtherPool mined_;
+  ExtraPool mined_;
   PassAudit* audit_ = nullptr;
 };
 

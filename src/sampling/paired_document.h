@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "base/random.h"
-#include "sampling/further.h"
+#include "sampling/extra_documents.h"
 #include "sampling/pairs.h"
 
 namespace tandem::sampling {

@@ -15,7 +15,7 @@
 #include "sampling/batch.h"
 #include "sampling/composition/draw_tokens.h"
 #include "sampling/examples.h"
-#include "sampling/further_pool.h"
+#include "sampling/extra_pool.h"
 #include "sampling/mixing/mixture.h"
 #include "sampling/order.h"
 #include "sampling/state.h"
@@ -78,8 +78,8 @@ class Sampler {
 
   // The next batch: at least one row, at most `batch` of them, or at most `batch_tokens` tokens.
   virtual Batch Next() = 0;
-  // The queries that epoch `pass` draws, with repetition; an estimate if they are not known ahead.
-  virtual uint64_t QueriesIn(uint64_t pass) const = 0;
+  // The queries that epoch `epoch` draws, with repetition; an estimate if they are not known ahead.
+  virtual uint64_t QueriesIn(uint64_t epoch) const = 0;
   // Passes done and the share of the one under way.
   virtual double Passes() const = 0;
   // Says how many batches the first `epochs` epochs have, counted from the start of training; a
@@ -101,7 +101,7 @@ class Sampler {
 
   // From now on extra documents are drawn from these too, in place of those of an earlier call;
   // they are part of the sampler's state. Throws std::logic_error in a sampler that draws none.
-  virtual void set_mined(FurtherPool /*mined*/) {
+  virtual void set_mined(ExtraPool /*mined*/) {
     throw std::logic_error("this sampler draws no extra documents");
   }
 

@@ -37,13 +37,13 @@ World AnyWorld() {
     world.batch.documents.push_back(
         positives[*rc::gen::inRange<size_t>(0, positives.size())].document);
   }
-  world.batch.further_starts.push_back(static_cast<uint32_t>(world.batch.columns()));
+  world.batch.extra_starts.push_back(static_cast<uint32_t>(world.batch.columns()));
   for (const uint32_t q : world.batch.queries) {
     const size_t positives = world.examples.positives(q).size();
     for (const Judged& one : world.examples.judged(q).Behind(positives)) {
       if (*rc::gen::arbitrary<bool>()) world.batch.documents.push_back(one.document);
     }
-    world.batch.further_starts.push_back(static_cast<uint32_t>(world.batch.columns()));
+    world.batch.extra_starts.push_back(static_cast<uint32_t>(world.batch.columns()));
   }
   return world;
 }
@@ -75,8 +75,8 @@ bool HasQueryText(const World& w, size_t row, size_t column) {
 }
 
 // Returns true where the row brought the column's document as an extra one.
-bool IsFurther(const World& w, size_t row, size_t column) {
-  return column >= w.batch.further_starts[row] && column < w.batch.further_starts[row + 1];
+bool IsExtra(const World& w, size_t row, size_t column) {
+  return column >= w.batch.extra_starts[row] && column < w.batch.extra_starts[row + 1];
 }
 
 RC_GTEST_PROP(Masks, EqualThePageCellByCell, ()) {
@@ -98,7 +98,7 @@ RC_GTEST_PROP(Masks, EqualThePageCellByCell, ()) {
             masked || (rules.same_query && SameQuery(w, i, k) && RelevantToRow(w, rules, k, j));
       }
       masked = masked || (rules.query_text && HasQueryText(w, i, j)) ||
-               (!rules.in_batch && !IsFurther(w, i, j));
+               (!rules.in_batch && !IsExtra(w, i, j));
       RC_ASSERT(masks.negative[i * columns + j] == !masked);
     }
     for (size_t j = 0; j < rows; ++j) {
@@ -131,9 +131,8 @@ RC_GTEST_PROP(Masks, OfSomeRowsAreThoseOfAll, ()) {
 // has document 4, a copy of 0; query 2 asks the same as query 0 and has document 5.
 struct Demo {
   Examples examples{2, {10, 11, 12, 13, 10, 15, 16}};
-  Batch batch{.queries = {0, 1, 2, 3},
-              .documents = {0, 4, 5, 6, 1, 2, 3},
-              .further_starts = {4, 7, 7, 7, 7}};
+  Batch batch{
+      .queries = {0, 1, 2, 3}, .documents = {0, 4, 5, 6, 1, 2, 3}, .extra_starts = {4, 7, 7, 7, 7}};
   Demo() {
     examples.Add(100, std::vector<Judged>{{0, 2}, {1, 2}, {2, 1}, {3, 0}});
     examples.Add(101, std::vector<Judged>{{4, 2}});
@@ -167,8 +166,7 @@ TEST(Masks, ADocumentWithTheQuerysTextIsNoNegative) {
   examples.Add(100, std::vector<Judged>{{0, 1}, {2, 0}});
   examples.Add(101, std::vector<Judged>{{1, 1}});
   examples.Add(102, std::vector<Judged>{{3, 1}});
-  const Batch batch{
-      .queries = {0, 1, 2}, .documents = {0, 1, 3, 2}, .further_starts = {3, 4, 4, 4}};
+  const Batch batch{.queries = {0, 1, 2}, .documents = {0, 1, 3, 2}, .extra_starts = {3, 4, 4, 4}};
   using Cells = std::vector<uint8_t>;
   // Document 2 is a copy of row 1's own.
   EXPECT_EQ(MakeMasks(examples, batch, {}).negative, (Cells{0, 0, 1, 0, 1, 0, 1, 0, 1, 1, 0, 1}));
@@ -184,7 +182,7 @@ TEST(Masks, AnIrrelevantPairedDocumentIsANegativeOfOthersWithItsQuery) {
   examples.Add(100, std::vector<Judged>{{0, 0}});
   examples.Add(100, std::vector<Judged>{{1, 1}});
   examples.Add(101, std::vector<Judged>{{2, 1}});
-  const Batch batch{.queries = {0, 1, 2}, .documents = {0, 1, 2}, .further_starts = {3, 3, 3, 3}};
+  const Batch batch{.queries = {0, 1, 2}, .documents = {0, 1, 2}, .extra_starts = {3, 3, 3, 3}};
   const Masks masks = MakeMasks(examples, batch, {});
   EXPECT_EQ(masks.negative, (std::vector<uint8_t>{0, 0, 1, 1, 0, 1, 1, 1, 0}));
 }
@@ -194,7 +192,7 @@ TEST(Masks, WhatIsLeftOutOfTrainingIsStillKnown) {
   examples.Add(100, std::vector<Judged>{{0, 1}}, std::vector<Judged>{{1, 0.5}, {2, 0}});
   examples.Add(101, std::vector<Judged>{{1, 1}});
   examples.Add(102, std::vector<Judged>{{2, 1}});
-  const Batch batch{.queries = {0, 1, 2}, .documents = {0, 1, 2}, .further_starts = {3, 3, 3, 3}};
+  const Batch batch{.queries = {0, 1, 2}, .documents = {0, 1, 2}, .extra_starts = {3, 3, 3, 3}};
   const Masks masks = MakeMasks(examples, batch, {});
   EXPECT_EQ(masks.negative, (std::vector<uint8_t>{0, 0, 1, 1, 0, 1, 1, 1, 0}));
 }

@@ -113,7 +113,7 @@ inline SamplerState Copied(SamplerState state) {
 inline std::string Text(const Batch& batch) {
   std::string text =
       fmt::format("{}: {} | {} | {}", batch.epoch, fmt::join(batch.queries, " "),
-                  fmt::join(batch.documents, " "), fmt::join(batch.further_starts, " "));
+                  fmt::join(batch.documents, " "), fmt::join(batch.extra_starts, " "));
   if (!batch.weights.empty()) text += fmt::format(" | {}", fmt::join(batch.weights, " "));
   return text;
 }

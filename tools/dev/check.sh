@@ -75,6 +75,15 @@ on_suites() {
 
 run_links() { python3 tools/checks/check_links.py; }
 
+# --- every file by itself -------------------------------------------------------------------------
+
+# The other builds compile files in groups, where one file's includes serve the next.
+run_files() {
+  configure release -B build/files -DTANDEM_UNITY_BUILD=OFF -DTANDEM_PRECOMPILED_HEADERS=OFF \
+    -DTANDEM_WARNINGS_AS_ERRORS=ON
+  cmake --build build/files --parallel "$(jobs)" >&2
+}
+
 # --- installed headers ---------------------------------------------------------------------------
 
 # Each header that is installed compiles by itself, where nothing else of Tandem is.
@@ -233,14 +242,14 @@ run_fuzzers() {
 
 # check [PART...]
 check() {
-  [ $# -gt 0 ] || set -- links headers portable entries meanings kills launchers network scale pages serve package sanitizers libtorch fuzz suites
+  [ $# -gt 0 ] || set -- links files headers portable entries meanings kills launchers network scale pages serve package sanitizers libtorch fuzz suites
   stages=3
   for name in "$@"; do
     case $name in
-      links | headers | portable | entries | meanings | kills | launchers | network | scale | pages | serve | libtorch | fuzz) stages=$((stages + 1)) ;;
+      links | files | headers | portable | entries | meanings | kills | launchers | network | scale | pages | serve | libtorch | fuzz) stages=$((stages + 1)) ;;
       sanitizers) stages=$((stages + 2)) ;;
       suites | package) for suite in ${SUITES:-bookworm trixie}; do stages=$((stages + 1)); done ;;
-      *) fail "check has no part $name; it has suites, links, headers, portable, entries, meanings, kills, launchers, network, scale, pages, serve, package, sanitizers, libtorch and fuzz" ;;
+      *) fail "check has no part $name; it has suites, links, files, headers, portable, entries, meanings, kills, launchers, network, scale, pages, serve, package, sanitizers, libtorch and fuzz" ;;
     esac
   done
   setup
@@ -249,6 +258,7 @@ check() {
   for name in "$@"; do
     case $name in
       links) part links 1 "where the documentation's links and paths lead" run_links ;;
+      files) part files 3600 "every file compiles by itself" run_files ;;
       headers) part headers 300 "every installed header compiles by itself" run_headers ;;
       portable) part portable 2400 "what a GPU runs, on the CPU, over all tests" run_portable ;;
       entries) part entries 300 "a measure is added as docs/architecture.md says" run_entries ;;

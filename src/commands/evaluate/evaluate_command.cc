@@ -1,6 +1,7 @@
 #include "commands/evaluate/evaluate_command.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <iostream>
@@ -21,6 +22,7 @@
 #include "data/formats/qrels_file.h"
 #include "data/formats/trec_run.h"
 #include "eval/evaluate.h"
+#include "eval/measure.h"
 
 namespace tandem::app {
 namespace {
@@ -58,13 +60,18 @@ void AddInputFlags(Flags& flags, EvaluateOptions& options) {
   AddLengthFlags(flags, options.model);
 }
 
+std::string SpellingsOfMeasures() {
+  std::vector<std::string> spellings;
+  for (const eval::MeasureInfo* info : eval::Measures()) spellings.push_back(Spellings(*info));
+  return fmt::format("{}", fmt::join(spellings, ", "));
+}
+
 void AddMeasureFlags(Flags& flags, EvaluateOptions& options) {
   flags
       .Add("--measures", options.measures,
-           "Measures, separated by commas, as spelled here or by ir_measures: ndcg[@k], "
-           "ndcg_exp[@k], map[@k], mrr[@k], recall@k, precision@k, success@k, rprec, bpref, "
-           "rbp[@k], judged[@k], f1@SCORE, auc, auc_per_query, partial_auc, "
-           "partial_auc_per_query, pool_ap; with parameters map(rel=2), rbp(p=0.9)")
+           fmt::format("Measures, separated by commas, as spelled here or by ir_measures: {}; with "
+                       "parameters map(rel=2), rbp(p=0.9)",
+                       SpellingsOfMeasures()))
       .Takes("MEASURES")
       .ShowDefault(fmt::format("{}; with --model also auc", kRunMeasures));
   flags.AddSwitch("--per-query", options.per_query, "Print the values of every query too");

@@ -18,7 +18,7 @@
 #include "tensor/machine/precision.h"
 #include "tensor/machine/process.h"
 #include "train/checks/gradient_cache_check.h"
-#include "train/run/run.h"
+#include "train/run/training_run.h"
 
 namespace tandem::app {
 namespace {

@@ -82,7 +82,7 @@ void ForEachBit(uint64_t word, const Use& use) {
 // One query's search by one thread.
 class QueryScan {
  public:
-  QueryScan(const PreparedQuery& query, const RowMask* allowed, size_t rows, Candidates& found)
+  QueryScan(const PreparedQuery& query, const RowMask* allowed, size_t rows, PossibleHits& found)
       : query_(query), allowed_(allowed), rows_(rows), found_(found) {}
 
   void Scan(size_t first, size_t end) {
@@ -122,7 +122,7 @@ class QueryScan {
   const PreparedQuery& query_;
   const RowMask* allowed_;
   size_t rows_;
-  Candidates& found_;
+  PossibleHits& found_;
   alignas(64) float upper_[kBlockRows];
 };
 
@@ -130,7 +130,7 @@ class QueryScan {
 class BatchScan {
  public:
   BatchScan(const PreparedBatch& batch, const RowMask* allowed, size_t rows,
-            std::vector<Candidates> found)
+            std::vector<PossibleHits> found)
       : batch_(batch),
         allowed_(allowed),
         rows_(rows),
@@ -160,7 +160,7 @@ class BatchScan {
   void Finish() {
     if (listed_ > 0) ScoreBlock({.count = listed_, .list = list_.data()});
   }
-  const Candidates& found(size_t query) const { return found_[query]; }
+  const PossibleHits& found(size_t query) const { return found_[query]; }
 
  private:
   void ScoreBlock(const RowBlock& block) {
@@ -179,10 +179,10 @@ class BatchScan {
   const PreparedBatch& batch_;
   const RowMask* allowed_;
   size_t rows_;
-  std::vector<Candidates> found_;  // [queries]
-  std::vector<float> limits_;      // theirs
-  std::vector<float> upper_;       // [kTileRows, columns]
-  std::vector<uint32_t> list_;     // allowed rows that are not yet scored: the first `listed_`
+  std::vector<PossibleHits> found_;  // [queries]
+  std::vector<float> limits_;        // theirs
+  std::vector<float> upper_;         // [kTileRows, columns]
+  std::vector<uint32_t> list_;       // allowed rows that are not yet scored: the first `listed_`
   size_t listed_ = 0;
   std::vector<uint32_t> columns_;  // queries for which a row may count
 };
@@ -221,7 +221,7 @@ class ExactIndex final : public VectorIndex {
                     std::isfinite(length) ? "a score" : "the embedding", number));
   }
 
-  Candidates NoCandidates(size_t k, const ScoreBound& bound) const {
+  PossibleHits NoneYet(size_t k, const ScoreBound& bound) const {
     return {k, rows_.count, vectors_->weights(), bound};
   }
 
@@ -231,16 +231,16 @@ class ExactIndex final : public VectorIndex {
       const std::unique_ptr<PreparedQuery> prepared = vectors_->Prepare(values);
       RowRanges ranges = RangesFor(query);
       const int threads = ThreadsFor(query, ranges);
-      std::vector<Candidates> parts;
-      for (int i = 0; i < threads; ++i) parts.push_back(NoCandidates(query.k, prepared->bound()));
+      std::vector<PossibleHits> parts;
+      for (int i = 0; i < threads; ++i) parts.push_back(NoneYet(query.k, prepared->bound()));
       OnThreads(threads, [&](int thread) {
         QueryScan scan(*prepared, query.allowed, rows_.count, parts[static_cast<size_t>(thread)]);
         for (auto [first, end] = ranges.Take(); first < end; std::tie(first, end) = ranges.Take()) {
           scan.Scan(first, end);
         }
       });
-      std::vector<const Candidates*> all;
-      for (const Candidates& part : parts) all.push_back(&part);
+      std::vector<const PossibleHits*> all;
+      for (const PossibleHits& part : parts) all.push_back(&part);
       found[q] = BestOf(all, values, rows_, query.k, vectors_->weights(), prepared->bound());
     }
   }
@@ -253,7 +253,7 @@ class ExactIndex final : public VectorIndex {
     OnThreads(threads, [&](int thread) {
       auto& scan = scans[static_cast<size_t>(thread)];
       scan = std::make_unique<BatchScan>(*batch, query.allowed, rows_.count,
-                                         NoCandidatesOf(*batch, query));
+                                         NoneYetOf(*batch, query));
       for (auto [first, end] = ranges.Take(); first < end; std::tie(first, end) = ranges.Take()) {
         scan->Scan(first, end);
       }
@@ -262,7 +262,7 @@ class ExactIndex final : public VectorIndex {
     std::atomic<size_t> next{0};
     OnThreads(threads, [&](int) {
       for (size_t q = next++; q < query.count; q = next++) {
-        std::vector<const Candidates*> parts;
+        std::vector<const PossibleHits*> parts;
         for (const auto& scan : scans) {
           if (scan) parts.push_back(&scan->found(q));
         }
@@ -272,11 +272,11 @@ class ExactIndex final : public VectorIndex {
     });
   }
 
-  std::vector<Candidates> NoCandidatesOf(const PreparedBatch& batch,
-                                         const VectorQuery& query) const {
-    std::vector<Candidates> none;
+  std::vector<PossibleHits> NoneYetOf(const PreparedBatch& batch,
+                                           const VectorQuery& query) const {
+    std::vector<PossibleHits> none;
     none.reserve(query.count);
-    for (size_t q = 0; q < query.count; ++q) none.push_back(NoCandidates(query.k, batch.bound(q)));
+    for (size_t q = 0; q < query.count; ++q) none.push_back(NoneYet(query.k, batch.bound(q)));
     return none;
   }
 

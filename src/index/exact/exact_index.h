@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-#include "index/exact/candidates.h"
+#include "index/exact/possible_hits.h"
 #include "index/kernels/code_products.h"
 #include "index/vector_index.h"
 

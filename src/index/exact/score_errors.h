@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "index/exact/candidates.h"
+#include "index/exact/possible_hits.h"
 
 namespace tandem::index {
 

@@ -87,8 +87,8 @@ class CellTable {
 
 // Says how often each key occurs on each side.
 struct KeyCounts {
-  explicit KeyCounts(std::span<const BatchKeys> pass) {
-    for (const BatchKeys& keys : pass) {
+  explicit KeyCounts(std::span<const BatchKeys> epoch) {
+    for (const BatchKeys& keys : epoch) {
       Count(keys.text, texts);
       Count(keys.document, documents);
     }
@@ -114,13 +114,13 @@ struct KeyCounts {
 
 // The nodes of each query. Returns how many there are that forbid something: entries that a
 // CellTable of the epoch will have.
-inline size_t BindKeys(std::span<const BatchKeys> pass, const KeyCounts& counts,
+inline size_t BindKeys(std::span<const BatchKeys> epoch, const KeyCounts& counts,
                        std::vector<KeyNodes>& nodes) {
   const auto documents_from = static_cast<uint32_t>(counts.texts.size());
-  nodes.resize(pass.size());
+  nodes.resize(epoch.size());
   size_t entries = 0;
-  for (size_t query = 0; query < pass.size(); ++query) {
-    const auto [text, document] = pass[query];
+  for (size_t query = 0; query < epoch.size(); ++query) {
+    const auto [text, document] = epoch[query];
     const bool text_binds = text != kNoKey && counts.texts[text] > 1;
     const bool document_binds = document != kNoKey && counts.documents[document] > 1;
     nodes[query] = {text_binds ? text : kNoNode,

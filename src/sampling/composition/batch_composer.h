@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "sampling/composition/composition.h"
 #include "sampling/composition/draw_tokens.h"
-#include "sampling/composition/passes.h"
+#include "sampling/composition/epochs.h"
 #include "sampling/order.h"
 #include "sampling/pairs.h"
 #include "sampling/sampler.h"
@@ -23,7 +23,7 @@ class BatchComposer {
   // tasks or lengths are not as many as queries and documents, and DrawTooLong.
   BatchComposer(const Pairs& pairs, const SamplerOptions& options);
 
-  // Says whether batches are made of any draws by number alone (sampling/composition/passes.h);
+  // Says whether batches are made of any draws by number alone (sampling/composition/epochs.h);
   // Compose is not meant for them then.
   bool plain() const { return !by_task_ && !similar_lengths_ && !by_tokens(); }
   bool by_tokens() const { return batch_tokens_ > 0; }

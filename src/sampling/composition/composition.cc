@@ -17,16 +17,16 @@ constexpr uint32_t kTries = 8;
 class Composer {
  public:
   // `counts` are those of the epoch.
-  Composer(std::span<const BatchKeys> pass, const KeyCounts& counts, const EvenOptions& options,
+  Composer(std::span<const BatchKeys> epoch, const KeyCounts& counts, const EvenOptions& options,
            RandomStream random)
       : random_(random),
         refuge_(options.refuge),
-        batches_(std::max((pass.size() + options.batch - 1) / options.batch, counts.Most())),
-        nodes_(pass.size()),
-        batch_of_(pass.size(), kNoQuery),
+        batches_(std::max((epoch.size() + options.batch - 1) / options.batch, counts.Most())),
+        nodes_(epoch.size()),
+        batch_of_(epoch.size(), kNoQuery),
         sizes_(batches_),
         first_free_(counts.texts.size() + counts.documents.size()),
-        table_(BindKeys(pass, counts, nodes_)) {}
+        table_(BindKeys(epoch, counts, nodes_)) {}
 
   std::vector<uint32_t> Compose() {
     for (uint32_t query = 0; query < nodes_.size(); ++query) {
@@ -237,9 +237,9 @@ bool HaveToMeet(size_t most, size_t queries, size_t full) {
   return most > full + std::max<size_t>(1, full / 4) || queries < 2 * most;
 }
 
-std::vector<BatchKeys> SplitFrequentKeys(std::span<const BatchKeys> pass, size_t batches) {
-  std::vector<BatchKeys> split(pass.begin(), pass.end());
-  const KeyCounts counts(pass);
+std::vector<BatchKeys> SplitFrequentKeys(std::span<const BatchKeys> epoch, size_t batches) {
+  std::vector<BatchKeys> split(epoch.begin(), epoch.end());
+  const KeyCounts counts(epoch);
   KeySplitter texts(counts.texts, batches), documents(counts.documents, batches);
   for (BatchKeys& keys : split) {
     keys.text = texts.PartOf(keys.text);
@@ -248,21 +248,21 @@ std::vector<BatchKeys> SplitFrequentKeys(std::span<const BatchKeys> pass, size_t
   return split;
 }
 
-size_t CountBatches(std::span<const BatchKeys> pass, size_t batch, Copies copies) {
-  const size_t full = (pass.size() + batch - 1) / batch, most = KeyCounts(pass).Most();
-  if (copies == Copies::kWhereTheyMust && HaveToMeet(most, pass.size(), full)) return full;
+size_t CountBatches(std::span<const BatchKeys> epoch, size_t batch, Copies copies) {
+  const size_t full = (epoch.size() + batch - 1) / batch, most = KeyCounts(epoch).Most();
+  if (copies == Copies::kWhereTheyMust && HaveToMeet(most, epoch.size(), full)) return full;
   return std::max(full, most);
 }
 
-std::vector<uint32_t> ComposeEvenly(std::span<const BatchKeys> pass, const EvenOptions& options,
+std::vector<uint32_t> ComposeEvenly(std::span<const BatchKeys> epoch, const EvenOptions& options,
                                     RandomStream random) {
-  const size_t full = (pass.size() + options.batch - 1) / options.batch;
-  const KeyCounts counts(pass);
-  if (options.copies == Copies::kWhereTheyMust && HaveToMeet(counts.Most(), pass.size(), full)) {
-    const std::vector<BatchKeys> split = SplitFrequentKeys(pass, full);
+  const size_t full = (epoch.size() + options.batch - 1) / options.batch;
+  const KeyCounts counts(epoch);
+  if (options.copies == Copies::kWhereTheyMust && HaveToMeet(counts.Most(), epoch.size(), full)) {
+    const std::vector<BatchKeys> split = SplitFrequentKeys(epoch, full);
     return Composer(split, KeyCounts(split), options, random).Compose();
   }
-  return Composer(pass, counts, options, random).Compose();
+  return Composer(epoch, counts, options, random).Compose();
 }
 
 }  // namespace tandem::sampling

@@ -43,12 +43,12 @@ bool HaveToMeet(size_t most, size_t queries, size_t full);
 // Returns the epoch with each key that more queries share than there are `batches` split into
 // several keys, ceil(count / batches) of them: its queries get them by turns, so that each is in a
 // batch once and all batches have about as many of the old key.
-std::vector<BatchKeys> SplitFrequentKeys(std::span<const BatchKeys> pass, size_t batches);
+std::vector<BatchKeys> SplitFrequentKeys(std::span<const BatchKeys> epoch, size_t batches);
 
 // Says how many batches of at most `batch` queries the epoch needs: ceil(n / batch), or, where that
 // is more and queries with one key need not meet, as many as there are queries with one text or one
 // document, since each of those needs a batch of its own.
-size_t CountBatches(std::span<const BatchKeys> pass, size_t batch, Copies copies = Copies::kNever);
+size_t CountBatches(std::span<const BatchKeys> epoch, size_t batch, Copies copies = Copies::kNever);
 
 struct EvenOptions {
   size_t batch = 64;  // queries, at most
@@ -67,7 +67,7 @@ struct EvenOptions {
 // Werra 1971, McDiarmid 1972).
 //
 // Time is about linear in the epoch, with O(batch) for each query that is moved by an exchange.
-std::vector<uint32_t> ComposeEvenly(std::span<const BatchKeys> pass, const EvenOptions& options,
+std::vector<uint32_t> ComposeEvenly(std::span<const BatchKeys> epoch, const EvenOptions& options,
                                     RandomStream random);
 
 }  // namespace tandem::sampling

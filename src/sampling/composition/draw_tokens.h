@@ -35,7 +35,7 @@ class DrawTokens {
     return lengths_.queries[draw.query] + lengths_.documents[draw.document];
   }
   // The most that the query can bring: its text, its paired document and the longest of those that
-  // its extra documents are drawn from (sampling/further.h), whatever is mined. At least 1.
+  // its extra documents are drawn from (sampling/extra_documents.h), whatever is mined. At least 1.
   uint32_t AtMost(const Draw& draw) const;
 
   // The query that brings the most, with the document of its kept pairs with which it does.

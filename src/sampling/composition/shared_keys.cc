@@ -37,7 +37,7 @@ SharedKeys::SharedKeys(const Pairs& pairs, const PlannedOrder& order) {
       ++kept;
       owners[document_[pool.document(i)]] += times;
     }
-    const bool each_query = order.content() == PassContent::kEachQuery;
+    const bool each_query = order.content() == EpochContent::kEachQuery;
     askers[text_[query]] += times * (each_query ? std::min(kept, 1U) : kept);
   }
   KeepShared(askers, text_);

@@ -24,14 +24,14 @@ constexpr size_t kMostWaiting = 64;
 constexpr size_t kFewBatches = 1024;
 
 // The queries of an epoch with their keys as nodes.
-struct TokenPass {
-  TokenPass(std::span<const BatchKeys> pass, std::span<const uint32_t> tokens_in, size_t limit_in)
+struct TokenEpoch {
+  TokenEpoch(std::span<const BatchKeys> epoch, std::span<const uint32_t> tokens_in, size_t limit_in)
       : tokens(tokens_in),
         limit(limit_in),
         total(std::accumulate(tokens.begin(), tokens.end(), uint64_t{0})) {
-    const KeyCounts counts(pass);
+    const KeyCounts counts(epoch);
     most = counts.Most();
-    entries = BindKeys(pass, counts, nodes);
+    entries = BindKeys(epoch, counts, nodes);
     node_count = counts.texts.size() + counts.documents.size();
     SortBound(counts);
   }
@@ -68,13 +68,13 @@ struct TokenPass {
 // One try with a given number of batches.
 class TokenPlacer {
  public:
-  TokenPlacer(const TokenPass& pass, size_t batches, RandomStream& random)
-      : pass_(pass),
+  TokenPlacer(const TokenEpoch& epoch, size_t batches, RandomStream& random)
+      : epoch_(epoch),
         random_(random),
-        batch_of_(pass.size(), kNoQuery),
+        batch_of_(epoch.size(), kNoQuery),
         loads_(batches),
-        first_free_(pass.node_count),
-        table_(pass.entries) {}
+        first_free_(epoch.node_count),
+        table_(epoch.entries) {}
 
   // Says whether all fit.
   bool Place() { return PlaceBound() && PlaceOthers(); }
@@ -93,31 +93,31 @@ class TokenPlacer {
 
  private:
   size_t batches() const { return loads_.size(); }
-  double Mean() const { return static_cast<double>(pass_.total) / static_cast<double>(batches()); }
+  double Mean() const { return static_cast<double>(epoch_.total) / static_cast<double>(batches()); }
 
   bool IsFree(uint32_t node, uint32_t batch) const {
     return node == kNoNode || table_.Find(node, batch) == kNoQuery;
   }
   bool Fits(uint32_t query, uint32_t batch) const {
-    return loads_[batch] + pass_.tokens[query] <= pass_.limit &&
-           IsFree(pass_.nodes[query][0], batch) && IsFree(pass_.nodes[query][1], batch);
+    return loads_[batch] + epoch_.tokens[query] <= epoch_.limit &&
+           IsFree(epoch_.nodes[query][0], batch) && IsFree(epoch_.nodes[query][1], batch);
   }
   // Says whether the batch has still less than the mean when half of the query is in it.
   bool Needs(uint32_t query, uint32_t batch) const {
-    return static_cast<double>(loads_[batch]) + pass_.tokens[query] / 2.0 <= Mean();
+    return static_cast<double>(loads_[batch]) + epoch_.tokens[query] / 2.0 <= Mean();
   }
 
   void Put(uint32_t query, uint32_t batch) {
     batch_of_[query] = batch;
-    loads_[batch] += pass_.tokens[query];
-    for (const uint32_t node : pass_.nodes[query]) {
+    loads_[batch] += epoch_.tokens[query];
+    for (const uint32_t node : epoch_.nodes[query]) {
       if (node != kNoNode) table_.Set(node, batch, query);
     }
   }
 
   bool PlaceBound() {
     const std::vector<uint32_t> homes = Homes();
-    for (const uint32_t query : pass_.bound) {
+    for (const uint32_t query : epoch_.bound) {
       const uint32_t batch = Choose(query, homes[query]);
       if (batch == kNoQuery) return false;
       Put(query, batch);
@@ -127,13 +127,13 @@ class TokenPlacer {
 
   // The batch of each query, if all had the same number of tokens.
   std::vector<uint32_t> Homes() const {
-    std::vector<uint32_t> homes(pass_.size());
+    std::vector<uint32_t> homes(epoch_.size());
     double before = 0;
     for (uint32_t query = 0; query < homes.size(); ++query) {
-      const double middle = before + pass_.tokens[query] / 2.0;
+      const double middle = before + epoch_.tokens[query] / 2.0;
       homes[query] =
           static_cast<uint32_t>(std::min(middle / Mean(), static_cast<double>(batches() - 1)));
-      before += pass_.tokens[query];
+      before += epoch_.tokens[query];
     }
     return homes;
   }
@@ -166,7 +166,7 @@ class TokenPlacer {
   // batches have it, since no query leaves its batch.
   uint32_t LeastLoadedOfAll(uint32_t query) {
     uint32_t begin = 0;
-    for (const uint32_t node : pass_.nodes[query]) {
+    for (const uint32_t node : epoch_.nodes[query]) {
       if (node == kNoNode) continue;
       uint32_t& first = first_free_[node];
       while (first < batches() && !IsFree(node, first)) ++first;
@@ -188,31 +188,31 @@ class TokenPlacer {
   bool PlaceOthers() {
     uint64_t left = 0;
     std::deque<uint32_t> waiting;
-    for (uint32_t query = 0; query < pass_.size(); ++query) {
-      if (batch_of_[query] == kNoQuery) left += pass_.tokens[query];
+    for (uint32_t query = 0; query < epoch_.size(); ++query) {
+      if (batch_of_[query] == kNoQuery) left += epoch_.tokens[query];
     }
     for (const uint64_t load : loads_) left += load;
     uint32_t next = 0;  // query
     for (uint32_t batch = 0; batch < batches(); ++batch) {
       const double target = static_cast<double>(left) / static_cast<double>(batches() - batch);
-      if (target > static_cast<double>(pass_.limit)) return false;
+      if (target > static_cast<double>(epoch_.limit)) return false;
       FillWaiting(batch, target, waiting);
       FillNew(batch, target, next, waiting);
       left -= loads_[batch];
     }
-    return waiting.empty() && next == pass_.size();
+    return waiting.empty() && next == epoch_.size();
   }
 
   bool IsFull(uint32_t query, uint32_t batch, double target) const {
     return loads_[batch] > 0 &&
-           static_cast<double>(loads_[batch]) + pass_.tokens[query] / 2.0 > target;
+           static_cast<double>(loads_[batch]) + epoch_.tokens[query] / 2.0 > target;
   }
 
   void FillWaiting(uint32_t batch, double target, std::deque<uint32_t>& waiting) {
     for (size_t i = waiting.size(); i > 0; --i) {  // each once, those that stay in their order
       const uint32_t query = waiting.front();
       waiting.pop_front();
-      if (loads_[batch] + pass_.tokens[query] <= pass_.limit && !IsFull(query, batch, target)) {
+      if (loads_[batch] + epoch_.tokens[query] <= epoch_.limit && !IsFull(query, batch, target)) {
         Put(query, batch);
       } else {
         waiting.push_back(query);
@@ -221,11 +221,11 @@ class TokenPlacer {
   }
 
   void FillNew(uint32_t batch, double target, uint32_t& next, std::deque<uint32_t>& waiting) {
-    while (next < pass_.size()) {
+    while (next < epoch_.size()) {
       const uint32_t query = next;
       if (batch_of_[query] == kNoQuery) {
         if (IsFull(query, batch, target)) return;
-        if (loads_[batch] + pass_.tokens[query] <= pass_.limit) {
+        if (loads_[batch] + epoch_.tokens[query] <= epoch_.limit) {
           Put(query, batch);
         } else {
           if (waiting.size() == kMostWaiting) return;
@@ -236,7 +236,7 @@ class TokenPlacer {
     }
   }
 
-  const TokenPass& pass_;
+  const TokenEpoch& epoch_;
   RandomStream& random_;
   std::vector<uint32_t> batch_of_;    // [n]
   std::vector<uint64_t> loads_;       // [batches] tokens
@@ -252,7 +252,7 @@ size_t FewestBatches(std::span<const uint32_t> tokens, size_t limit) {
 
 }  // namespace
 
-std::vector<uint32_t> ComposeByTokens(std::span<const BatchKeys> pass,
+std::vector<uint32_t> ComposeByTokens(std::span<const BatchKeys> epoch,
                                       std::span<const uint32_t> tokens, const TokenOptions& options,
                                       RandomStream random) {
   const size_t limit = options.limit;
@@ -263,12 +263,12 @@ std::vector<uint32_t> ComposeByTokens(std::span<const BatchKeys> pass,
   const size_t full = FewestBatches(tokens, limit);
   std::vector<BatchKeys> split;
   if (options.copies == Copies::kWhereTheyMust &&
-      HaveToMeet(KeyCounts(pass).Most(), pass.size(), full)) {
-    split = SplitFrequentKeys(pass, full);
-    pass = split;
+      HaveToMeet(KeyCounts(epoch).Most(), epoch.size(), full)) {
+    split = SplitFrequentKeys(epoch, full);
+    epoch = split;
   }
-  const TokenPass all(pass, tokens, limit);
-  const size_t most = std::max<size_t>(1, pass.size());
+  const TokenEpoch all(epoch, tokens, limit);
+  const size_t most = std::max<size_t>(1, epoch.size());
   size_t batches = std::max(all.most, full);
   while (true) {
     batches = std::min(batches, most);  // then each query may have a batch of its own

@@ -29,7 +29,7 @@ struct TokenOptions {
 //
 // Queries that share a key are placed first, then the others fill up. Where some do not fit, all
 // are placed anew in more batches. Time is about linear in the epoch, for each of these tries.
-std::vector<uint32_t> ComposeByTokens(std::span<const BatchKeys> pass,
+std::vector<uint32_t> ComposeByTokens(std::span<const BatchKeys> epoch,
                                       std::span<const uint32_t> tokens, const TokenOptions& options,
                                       RandomStream random);
 

@@ -39,7 +39,7 @@ class MixedPlannedOrder final : public PlannedOrder {
   void Save(SamplerState& state) const override;
   void Restore(const SamplerState& state, uint64_t epoch) override;
 
-  PassContent content() const override { return Planned(0).content(); }
+  EpochContent content() const override { return Planned(0).content(); }
   std::vector<Draw> Plan(uint64_t epoch) const override;
   bool known_ahead() const override { return Planned(0).known_ahead(); }
   size_t most_passes(uint32_t query) const override;

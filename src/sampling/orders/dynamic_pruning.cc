@@ -31,7 +31,7 @@
 
 #include "base/random.h"
 #include "sampling/catalogue.h"
-#include "sampling/further.h"
+#include "sampling/extra_documents.h"
 #include "sampling/pruning/dynamic_settings.h"
 #include "sampling/pruning/keep.h"
 #include "sampling/pruning/query_ranking.h"
@@ -66,12 +66,12 @@ class DynamicPruning final : public SteppedOrder {
     CountScores();
   }
 
-  void Begin(uint64_t pass, double progress) override {
+  void Begin(uint64_t epoch, double progress) override {
     sure_ = SureDraws(progress);
     given_ = 0;
     moved_.clear();
     if (settings_.documents) best_above_ = BestAbove(progress);
-    StartStreams(pass);
+    StartStreams(epoch);
     Rank([this](uint32_t query) { return QueryScore(query); });
   }
 
@@ -83,7 +83,7 @@ class DynamicPruning final : public SteppedOrder {
     const double draws = Floor(n * (1 - share) / settings_.alpha_start + share * n);
     return std::clamp<size_t>(static_cast<size_t>(draws), 1, queries_);
   }
-  size_t DrawsIn(uint64_t /*pass*/) const override { return draws(); }
+  size_t DrawsIn(uint64_t /*epoch*/) const override { return draws(); }
   int64_t update_interval() const override { return settings_.update_interval; }
 
   void BeginBatch(double progress, bool rank_anew) override {
@@ -196,7 +196,7 @@ class DynamicPruning final : public SteppedOrder {
     state.Add("ranked_by", std::move(ranked_by));
   }
 
-  void Restore(const SamplerState& state, uint64_t pass) override {
+  void Restore(const SamplerState& state, uint64_t epoch) override {
     const auto scores = state.Floats("scores", scores_.size());
     const auto pool = state.Integers("pool", queries_);
     const auto moved = state.Integers("moved");
@@ -206,7 +206,7 @@ class DynamicPruning final : public SteppedOrder {
     scores_.assign(scores.begin(), scores.end());
     moved_.assign(moved.begin(), moved.end());
     CountScores();
-    StartStreams(pass);
+    StartStreams(epoch);
     random_.Seek(state.values.at("random").get<uint64_t>());
     std::vector<std::pair<uint32_t, float>> earlier;
     for (size_t i = 0; i < moved.size(); ++i) earlier.emplace_back(moved[i], ranked_by[i]);
@@ -231,9 +231,9 @@ class DynamicPruning final : public SteppedOrder {
     return static_cast<size_t>(std::clamp(std::round((alpha * n0 - n) / (alpha - 1)), 0.0, n0));
   }
 
-  void StartStreams(uint64_t pass) {
-    random_ = RandomStream({seed_, "dynamic pruning", pass});
-    documents_ = DocumentStream(seed_, pass);
+  void StartStreams(uint64_t epoch) {
+    random_ = RandomStream({seed_, "dynamic pruning", epoch});
+    documents_ = DocumentStream(seed_, epoch);
   }
 
   template <typename Scores>

@@ -45,10 +45,10 @@ class InfoBatch final : public PlannedOrder {
         fates_(pairs.queries(), kKept),
         draws_(pairs.queries()) {}
 
-  void Begin(uint64_t pass, double progress) override {
-    const bool drops = pass > 0 && progress < drop_until_;
+  void Begin(uint64_t epoch, double progress) override {
+    const bool drops = epoch > 0 && progress < drop_until_;
     const double mean = drops ? MeanLoss() : -std::numeric_limits<double>::infinity();
-    RandomStream random({seed_, "infobatch", pass});
+    RandomStream random({seed_, "infobatch", epoch});
     draws_ = 0;
     for (size_t query = 0; query < fates_.size(); ++query) {
       fates_[query] = kKept;
@@ -61,18 +61,18 @@ class InfoBatch final : public PlannedOrder {
   }
 
   size_t draws() const override { return draws_; }
-  size_t DrawsIn(uint64_t /*pass*/) const override { return pairs_.queries(); }
+  size_t DrawsIn(uint64_t /*epoch*/) const override { return pairs_.queries(); }
   bool known_ahead() const override { return false; }
 
-  std::vector<Draw> Plan(uint64_t pass) const override {
-    RandomStream documents = DocumentStream(seed_, pass);
+  std::vector<Draw> Plan(uint64_t epoch) const override {
+    RandomStream documents = DocumentStream(seed_, epoch);
     std::vector<Draw> draws;
     draws.reserve(draws_);
     for (uint32_t query = 0; query < fates_.size(); ++query) {
       if (fates_[query] == kDropped) continue;
       draws.push_back({.query = query, .document = DrawPairedDocument(pairs_, query, documents)});
     }
-    RandomStream({seed_, "sampling order", pass}).Shuffle(std::span(draws));
+    RandomStream({seed_, "sampling order", epoch}).Shuffle(std::span(draws));
     return draws;
   }
 
@@ -115,7 +115,7 @@ class InfoBatch final : public PlannedOrder {
     state.Add("losses", losses_);
     state.Add("fates", fates_);
   }
-  void Restore(const SamplerState& state, uint64_t /*pass*/) override {
+  void Restore(const SamplerState& state, uint64_t /*epoch*/) override {
     const auto losses = state.Floats("losses", losses_.size());
     const auto fates = state.Bytes("fates", fates_.size());
     losses_.assign(losses.begin(), losses.end());

@@ -3,7 +3,7 @@
 // The paired document of a query is uniform among its positives, or with `graded_own` among all
 // that are judged for it. The order of epoch e is the shuffle of stream (seed, "sampling order",
 // e), and what is drawn for query q comes from its own stretch of stream (seed, "sampling
-// documents", e) (sampling/further.h).
+// documents", e) (sampling/extra_documents.h).
 // Source: common practice; the papers' "random batches".
 #include <memory>
 #include <numeric>
@@ -22,7 +22,7 @@ class Uniform final : public PlannedOrder {
   Uniform(const Pairs& pairs, uint64_t seed) : pairs_(pairs), seed_(seed) {}
 
   size_t draws() const override { return pairs_.queries(); }
-  size_t DrawsIn(uint64_t /*pass*/) const override { return pairs_.queries(); }
+  size_t DrawsIn(uint64_t /*epoch*/) const override { return pairs_.queries(); }
 
   bool prunes() const override { return false; }
   std::vector<float> Probabilities() const override {
@@ -35,11 +35,11 @@ class Uniform final : public PlannedOrder {
     return probabilities;
   }
 
-  std::vector<Draw> Plan(uint64_t pass) const override {
+  std::vector<Draw> Plan(uint64_t epoch) const override {
     std::vector<uint32_t> queries(pairs_.queries());
     std::iota(queries.begin(), queries.end(), 0);
-    RandomStream({seed_, "sampling order", pass}).Shuffle(std::span(queries));
-    RandomStream documents = DocumentStream(seed_, pass);
+    RandomStream({seed_, "sampling order", epoch}).Shuffle(std::span(queries));
+    RandomStream documents = DocumentStream(seed_, epoch);
     std::vector<Draw> draws;
     draws.reserve(queries.size());
     for (const uint32_t query : queries) {

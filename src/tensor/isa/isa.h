@@ -10,7 +10,7 @@ enum class Isa { kBaseline, kAvx2, kAvx512, kAvx512Bf16, kAmx };
 
 // What the processor and the kernel offer, lowered by the environment variable TANDEM_ISA
 // (baseline, avx2, avx512, avx512_bf16 or amx). Throws UsageError for another value, or for a level
-// that this machine lacks. The baseline is at most SSE4.1.
+// that this machine lacks, and where it has no SSE4.2, which is the baseline.
 Isa CurrentIsa();
 std::string_view NameOf(Isa isa);
 bool IsaIsGiven();  // TANDEM_ISA says something

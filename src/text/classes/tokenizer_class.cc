@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "text/load/settings_file.h"
+#include "text/load/json_settings.h"
 
 namespace tandem::text {
 namespace {
@@ -214,7 +214,7 @@ std::optional<ChosenClass> ByModel(const Names& names, const ModelClass* model, 
 
 ChosenClass ChooseClass(const std::filesystem::path& folder, const TokenizerArguments& arguments,
                         bool byte_level, const KnownFiles& known) {
-  const SettingsFile config(folder / "config.json", known);
+  const JsonSettings config(folder / "config.json", known);
   const Names names = {.own = arguments.Text("tokenizer_class"),
                        .of_model = config.Text("tokenizer_class"),
                        .model_file = (folder / "config.json").native(),

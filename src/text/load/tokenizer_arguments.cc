@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "text/load/settings_file.h"
+#include "text/load/json_settings.h"
 
 namespace tandem::text {
 namespace {
@@ -23,7 +23,7 @@ constexpr const char* kType = "__type";
 constexpr const char* kMade = "made of an object";
 
 Json ReadObject(const std::filesystem::path& path, const KnownFiles& known = {}) {
-  return SettingsFile(path, known).values();
+  return JsonSettings(path, known).values();
 }
 
 // Takes a value as Python's conditions do.

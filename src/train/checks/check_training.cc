@@ -13,7 +13,7 @@
 #include "train/checks/memory_need.h"
 #include "train/checks/resources.h"
 #include "train/mining/mining_keys.h"
-#include "train/run/run.h"
+#include "train/run/training_run.h"
 #include "train/scoring/sampler_scores.h"
 #include "train/setup/trainer.h"
 #include "train/setup/trainer_notes.h"
@@ -58,7 +58,7 @@ std::string Counts(const Trainer& trainer, const RunPlan& plan) {
       "data.negatives: {} ({})\ndocuments in the corpus: {}\n",
       inputs.data.training.size(), labels.name, labels.documents,
       graded ? "labelled document" : "positive", set.queries_without_positive,
-      *trainer.recipe().data.negatives, inputs.further.Text(), set.documents.size());
+      *trainer.recipe().data.negatives, inputs.extra.Text(), set.documents.size());
   if (const std::string pairs = PairsText(trainer); !pairs.empty()) text += pairs + "\n";
   if (const std::string warmup = WarmupText(trainer, plan); !warmup.empty()) text += warmup + "\n";
   if (trainer.miner != nullptr) {

@@ -5,7 +5,7 @@
 #include "train/observers/profile_observer.h"
 #include "train/observers/signal_observer.h"
 #include "train/run/loop.h"
-#include "train/run/run.h"
+#include "train/run/training_run.h"
 #include "train/setup/trainer.h"
 
 namespace tandem::train {

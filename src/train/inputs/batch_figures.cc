@@ -13,7 +13,7 @@ namespace tandem::train {
 namespace {
 
 // Whether the query has documents that it brings as negatives, or to be compared with its own.
-bool BringsFurther(const ExampleTexts& texts, size_t example, const objective::Needs& needs) {
+bool BringsExtra(const ExampleTexts& texts, size_t example, const objective::Needs& needs) {
   const sampling::Examples& examples = texts.examples;
   if (needs.graded_own) return examples.judged(example).size() > 1;
   return !examples.negatives(example).empty();
@@ -71,7 +71,7 @@ void CheckTasks(const config::LoadedRecipe& loaded, const ExampleTexts& texts,
   for (size_t example = 0; example < figures.tasks.size(); ++example) {
     const uint32_t task = figures.tasks[example];
     ++queries[task];
-    brings[task] = brings[task] || mines || (draws && BringsFurther(texts, example, needs));
+    brings[task] = brings[task] || mines || (draws && BringsExtra(texts, example, needs));
   }
   for (size_t task = 0; task < queries.size(); ++task) {
     if (queries[task] != 1 || brings[task]) continue;

@@ -52,8 +52,8 @@ class PoolMaker {
   }
   void EndQuery() { starts_.push_back(static_cast<uint32_t>(documents_.size())); }
 
-  sampling::FurtherPool Take() {
-    return sampling::FurtherPool(examples_, std::move(starts_), std::move(documents_));
+  sampling::ExtraPool Take() {
+    return sampling::ExtraPool(examples_, std::move(starts_), std::move(documents_));
   }
 
  private:
@@ -187,7 +187,7 @@ std::optional<MinedRound> NegativeMiner::Mine(model::DualEncoder& model, const M
   }
 }
 
-sampling::FurtherPool NegativeMiner::PoolOf(const search::Mined& mined) const {
+sampling::ExtraPool NegativeMiner::PoolOf(const search::Mined& mined) const {
   PoolMaker pool(inputs_.texts.examples, recipe().data.masks.query_text);
   for (const uint32_t row : task().row_of_example) {
     pool.BeginQuery();
@@ -200,7 +200,7 @@ sampling::FurtherPool NegativeMiner::PoolOf(const search::Mined& mined) const {
 }
 
 // Steps at even distances from a random first document: no document comes twice.
-sampling::FurtherPool NegativeMiner::StandIn() const {
+sampling::ExtraPool NegativeMiner::StandIn() const {
   PoolMaker pool(inputs_.texts.examples, recipe().data.masks.query_text);
   RandomStream random({static_cast<uint64_t>(recipe().seed), "mining stand-in"});
   const size_t all = task().document_of.size();

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "model/dual_encoder.h"
-#include "sampling/further_pool.h"
+#include "sampling/extra_pool.h"
 #include "search/mining/mined.h"
 #include "search/retrieval/similarity_rows.h"
 #include "train/observers/observer.h"
@@ -29,7 +29,7 @@ struct MiningRound {
 };
 
 struct MinedRound {
-  sampling::FurtherPool pool;
+  sampling::ExtraPool pool;
   MiningReport report;
 };
 
@@ -60,7 +60,7 @@ class NegativeMiner {
                                  const Tell& tell) const;
 
   // As many documents at random for every query: what batches look like before anything is mined.
-  sampling::FurtherPool StandIn() const;
+  sampling::ExtraPool StandIn() const;
 
  private:
   class Stage;
@@ -71,7 +71,7 @@ class NegativeMiner {
   search::Mined SearchShare(const search::SimilarityRows& queries,
                             const search::SimilarityRows& documents, const MiningRound& round,
                             uint64_t memory, const Tell& tell) const;
-  sampling::FurtherPool PoolOf(const search::Mined& mined) const;
+  sampling::ExtraPool PoolOf(const search::Mined& mined) const;
   void RemoveScratch() const;
 
   const search::MiningTask& task() const { return *inputs_.mining; }

@@ -86,7 +86,7 @@ void ReadModelAndData(RunInputs& inputs, const StopRequest& stop) {
   StopIfAsked(stop);
   UsePromptOfData(loaded, inputs.data.query_prompt, inputs.model);
   UseRecipe(loaded, *inputs.model);
-  inputs.further = ResolveNegatives(loaded, inputs.data.set, inputs.data.training, inputs.needs);
+  inputs.extra = ResolveNegatives(loaded, inputs.data.set, inputs.data.training, inputs.needs);
   ResolveByModel(*inputs.model, loaded.recipe.model);
 }
 

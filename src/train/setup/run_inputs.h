@@ -11,7 +11,7 @@
 #include "objective/catalogue.h"
 #include "search/mining/mining_task.h"
 #include "train/inputs/batch_figures.h"
-#include "train/inputs/further_documents.h"
+#include "train/inputs/extra_documents.h"
 #include "train/inputs/input_fingerprints.h"
 #include "train/inputs/run_data.h"
 #include "train/inputs/run_prompts.h"
@@ -36,7 +36,7 @@ struct RunInputs {
   RunData data;
   RunPrompts prompts;                        // of data.set's texts
   std::vector<uint32_t> sources;             // of each training query
-  FurtherCounts further;                     // what `data.negatives` was decided by
+  ExtraCounts extra;                         // what `data.negatives` was decided by
   std::optional<search::MiningTask> mining;  // what may be mined; none: nothing is
   ExampleTexts texts;
   BatchFigures figures;

@@ -64,7 +64,7 @@ void NoteData(const Trainer& trainer, const RunPlan& plan) {
       trainer.recipe().train.batch ? "" : "about ",
       LargestBatch(*trainer.sampler) * static_cast<uint64_t>(trainer.recipe().train.accumulate)));
   Note(fmt::format("data.negatives = {}: {}", *trainer.recipe().data.negatives,
-                   inputs.further.Text()));
+                   inputs.extra.Text()));
   if (!inputs.figures.tasks.empty()) Note(TasksText(inputs.figures.tasks));
   if (const std::string pairs = PairsText(trainer); !pairs.empty()) Note(pairs);
   NoteBetween(inputs);

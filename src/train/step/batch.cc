@@ -51,7 +51,7 @@ objective::LabelledCells LabelledCellsOf(const sampling::Examples& examples,
     add(row);
     labelled.own_grades.push_back(labelled.cells.back().grade);
     labelled.own_teachers.push_back(labelled.cells.back().teacher);
-    for (uint32_t c = batch.further_starts[row]; c < batch.further_starts[row + 1]; ++c) add(c);
+    for (uint32_t c = batch.extra_starts[row]; c < batch.extra_starts[row + 1]; ++c) add(c);
     labelled.row_starts.push_back(std::ssize(labelled.cells));
   }
   return labelled;

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "index/exact/candidates.h"
+#include "index/exact/possible_hits.h"
 #include "index/exact/row_codes.h"
 #include "index/kernels/code_products.h"
 #include "index/kernels/find_at_least.h"
@@ -161,7 +161,7 @@ TEST(FindAtLeast, FindsWhatALoopFinds) {
 }
 
 // A row may be left out only where k others are better for certain.
-TEST(Candidates, KeepEveryRowThatMayCount) {
+TEST(PossibleHits, KeepEveryRowThatMayCount) {
   constexpr size_t kRows = 5000, kBest = 7;
   std::mt19937 random(5);
   std::vector<float> upper(kRows), weights(kRows);
@@ -170,7 +170,7 @@ TEST(Candidates, KeepEveryRowThatMayCount) {
     upper[i] = static_cast<float>(random() % 1000) / 10;
   }
   const ScoreBound bound{.span = 2};
-  Candidates candidates(kBest, kRows, weights.data(), bound);
+  PossibleHits candidates(kBest, kRows, weights.data(), bound);
   for (size_t i = 0; i < kRows; i += 100) {
     candidates.Offer(upper.data() + i, 50, static_cast<uint32_t>(i));
     for (size_t j = i + 50; j < i + 100; ++j) candidates.Add(upper[j], static_cast<uint32_t>(j));

@@ -23,7 +23,7 @@
 #include "optim/catalogue.h"
 #include "sampling/catalogue.h"
 #include "support/tiny_model.h"
-#include "train/run/run.h"
+#include "train/run/training_run.h"
 #include "train/tiny_data.h"
 
 namespace {

@@ -116,9 +116,9 @@ double TrendOf(const std::vector<double>& values) {
 
 // The tokens of query and paired document of each draw of an epoch, batch after batch.
 std::vector<std::vector<double>> LengthsOf(Sampler& sampler, const Figures& figures,
-                                           uint64_t pass) {
+                                           uint64_t epoch) {
   std::vector<std::vector<double>> lengths;
-  for (const Batch& batch : TakePass(sampler, pass)) {
+  for (const Batch& batch : TakePass(sampler, epoch)) {
     lengths.emplace_back();
     for (size_t row = 0; row < batch.rows(); ++row) {
       lengths.back().push_back(figures.queries[batch.queries[row]] +
@@ -141,16 +141,16 @@ TEST_P(EveryComposition, LengthsAreSimilarInABatchAndHaveNoTrendOverAPass) {
   const Examples examples = PlainExamples(4000, 2);
   const Figures figures(examples);
   const auto sampler = MakeScored(info(), examples, OptionsOf(composition(), figures));
-  for (uint64_t pass = 0; pass < 3; ++pass) {
+  for (uint64_t epoch = 0; epoch < 3; ++epoch) {
     std::vector<double> all;
     double within = 0;
-    for (const std::vector<double>& batch : LengthsOf(*sampler, figures, pass)) {
+    for (const std::vector<double>& batch : LengthsOf(*sampler, figures, epoch)) {
       all.insert(all.end(), batch.begin(), batch.end());
       within += Variance(batch) * static_cast<double>(batch.size());
     }
     ASSERT_GT(all.size(), 1000U);
-    EXPECT_LT(std::abs(TrendOf(all)), 0.05) << pass;
-    EXPECT_LT(within / static_cast<double>(all.size()), 0.1 * Variance(all)) << pass;
+    EXPECT_LT(std::abs(TrendOf(all)), 0.05) << epoch;
+    EXPECT_LT(within / static_cast<double>(all.size()), 0.1 * Variance(all)) << epoch;
   }
 }
 
@@ -233,7 +233,7 @@ TEST_P(EveryComposition, DynamicPruningDrawsAsItPromises) {
 }
 
 // Queries of the batches of an epoch of dynamic_pruning with feedback of a seed.
-std::vector<std::vector<uint32_t>> PooledPassOf(int64_t update_interval, uint64_t feedback) {
+std::vector<std::vector<uint32_t>> PooledEpochOf(int64_t update_interval, uint64_t feedback) {
   const Examples examples = PlainExamples(2000, 1);
   const Figures figures(examples);
   SamplerOptions options = OptionsOf({.by_task = true}, figures);
@@ -247,18 +247,18 @@ std::vector<std::vector<uint32_t>> PooledPassOf(int64_t update_interval, uint64_
 }
 
 // Feedback decides about the pools after the one that it came from.
-TEST(PooledPass, FeedbackReachesTheNextPool) {
+TEST(PooledEpoch, FeedbackReachesTheNextPool) {
   for (const int64_t interval : {1, 50}) {
-    const auto one = PooledPassOf(interval, 5), other = PooledPassOf(interval, 6);
+    const auto one = PooledEpochOf(interval, 5), other = PooledEpochOf(interval, 6);
     EXPECT_EQ(std::vector(one.begin(), one.begin() + 10),
               std::vector(other.begin(), other.begin() + 10));
     EXPECT_NE(one, other) << interval;
   }
-  EXPECT_EQ(PooledPassOf(100000, 5), PooledPassOf(100000, 6));
+  EXPECT_EQ(PooledEpochOf(100000, 5), PooledEpochOf(100000, 6));
 }
 
 // An epoch of some ten pools, begun and gone on with at any of its batches.
-TEST(PooledPass, ResumedInAnyPoolContinuesAsUninterrupted) {
+TEST(PooledEpoch, ResumedInAnyPoolContinuesAsUninterrupted) {
   const Examples examples = PlainExamples(2000, 1);
   const Figures figures(examples);
   SamplerOptions options = OptionsOf({.by_task = true, .similar_lengths = true}, figures);
@@ -277,7 +277,7 @@ TEST(PooledPass, ResumedInAnyPoolContinuesAsUninterrupted) {
 }
 
 // A task's last batches are even, wherever in a pool the epoch ends.
-TEST(PooledPass, NoTaskEndsInATinyBatchWhateverThePassesLength) {
+TEST(PooledEpoch, NoTaskEndsInATinyBatchWhateverThePassesLength) {
   for (uint32_t queries = 1500; queries < 2100; queries += 11) {
     const Examples examples = PlainExamples(queries, 1);
     const Figures figures(examples);
@@ -293,7 +293,7 @@ TEST(PooledPass, NoTaskEndsInATinyBatchWhateverThePassesLength) {
 }
 
 // What is far from the epoch's beginning is not left to its end.
-TEST(PooledPass, EveryTaskComesAllAlong) {
+TEST(PooledEpoch, EveryTaskComesAllAlong) {
   const Examples examples = PlainExamples(6000, 1);
   const Figures figures(examples);
   const auto sampler = MakeScored(kDynamicPruning, examples, OptionsOf({.by_task = true}, figures));

@@ -32,17 +32,17 @@ uint32_t AnyKey(uint32_t distinct) {
 
 // Queries of any length up to the limit; few or many of them share keys.
 SomePass MakePass() {
-  SomePass pass;
+  SomePass epoch;
   const auto queries = *rc::gen::inRange<size_t>(1, 120);
-  pass.limit = *rc::gen::inRange<size_t>(1, 60);
-  const auto most = *rc::gen::inRange<uint32_t>(1, static_cast<uint32_t>(pass.limit) + 1);
+  epoch.limit = *rc::gen::inRange<size_t>(1, 60);
+  const auto most = *rc::gen::inRange<uint32_t>(1, static_cast<uint32_t>(epoch.limit) + 1);
   const auto texts = *rc::gen::inRange<uint32_t>(1, 60);
   const auto documents = *rc::gen::inRange<uint32_t>(1, 60);
   for (size_t i = 0; i < queries; ++i) {
-    pass.keys.push_back({AnyKey(texts), AnyKey(documents)});
-    pass.tokens.push_back(*rc::gen::inRange<uint32_t>(1, most + 1));
+    epoch.keys.push_back({AnyKey(texts), AnyKey(documents)});
+    epoch.tokens.push_back(*rc::gen::inRange<uint32_t>(1, most + 1));
   }
-  return pass;
+  return epoch;
 }
 
 // What a batch has, counted one query after the other.
@@ -60,23 +60,23 @@ struct Contents {
   }
 };
 
-std::vector<Contents> ContentsOf(const SomePass& pass, const std::vector<uint32_t>& batch_of) {
+std::vector<Contents> ContentsOf(const SomePass& epoch, const std::vector<uint32_t>& batch_of) {
   std::vector<Contents> batches(1 + *std::max_element(batch_of.begin(), batch_of.end()));
   for (size_t i = 0; i < batch_of.size(); ++i) {
-    batches[batch_of[i]].Add(pass.keys[i], pass.tokens[i]);
+    batches[batch_of[i]].Add(epoch.keys[i], epoch.tokens[i]);
   }
   return batches;
 }
 
 RC_GTEST_PROP(TokenComposition, NoBatchIsTooLongEmptyOrHasAKeyTwice, ()) {
-  const SomePass pass = MakePass();
+  const SomePass epoch = MakePass();
   const auto batch_of =
-      ComposeByTokens(pass.keys, pass.tokens, {.limit = pass.limit}, RandomStream(kTokenStream));
-  RC_ASSERT(batch_of.size() == pass.keys.size());
-  RC_ASSERT(batch_of == ComposeByTokens(pass.keys, pass.tokens, {.limit = pass.limit},
+      ComposeByTokens(epoch.keys, epoch.tokens, {.limit = epoch.limit}, RandomStream(kTokenStream));
+  RC_ASSERT(batch_of.size() == epoch.keys.size());
+  RC_ASSERT(batch_of == ComposeByTokens(epoch.keys, epoch.tokens, {.limit = epoch.limit},
                                         RandomStream(kTokenStream)));
-  for (const Contents& batch : ContentsOf(pass, batch_of)) {
-    RC_ASSERT(batch.tokens <= pass.limit);
+  for (const Contents& batch : ContentsOf(epoch, batch_of)) {
+    RC_ASSERT(batch.tokens <= epoch.limit);
     RC_ASSERT(batch.queries > 0U);
     RC_ASSERT(!batch.twice);
   }
@@ -84,21 +84,21 @@ RC_GTEST_PROP(TokenComposition, NoBatchIsTooLongEmptyOrHasAKeyTwice, ()) {
 
 // Where queries are short and few share anything, batches are few and of even size.
 RC_GTEST_PROP(TokenComposition, BatchesAreFewAndEven, ()) {
-  SomePass pass;
-  pass.limit = 1000;
+  SomePass epoch;
+  epoch.limit = 1000;
   const auto most = *rc::gen::inRange<uint32_t>(2, 125);
   const auto queries = *rc::gen::inRange<size_t>(100, 1500);
   RandomStream random({*rc::gen::arbitrary<uint64_t>(), "lengths"});
   for (size_t i = 0; i < queries; ++i) {
-    pass.keys.push_back(i % 10 == 0 ? BatchKeys{.document = static_cast<uint32_t>(i / 30)}
-                                    : BatchKeys{});
-    pass.tokens.push_back(1 + static_cast<uint32_t>(random.Below(most)));
+    epoch.keys.push_back(i % 10 == 0 ? BatchKeys{.document = static_cast<uint32_t>(i / 30)}
+                                     : BatchKeys{});
+    epoch.tokens.push_back(1 + static_cast<uint32_t>(random.Below(most)));
   }
-  const auto total = std::accumulate(pass.tokens.begin(), pass.tokens.end(), 0.0);
-  const auto batches = ContentsOf(
-      pass,
-      ComposeByTokens(pass.keys, pass.tokens, {.limit = pass.limit}, RandomStream(kTokenStream)));
-  const double fewest = std::ceil(total / static_cast<double>(pass.limit));
+  const auto total = std::accumulate(epoch.tokens.begin(), epoch.tokens.end(), 0.0);
+  const auto batches =
+      ContentsOf(epoch, ComposeByTokens(epoch.keys, epoch.tokens, {.limit = epoch.limit},
+                                        RandomStream(kTokenStream)));
+  const double fewest = std::ceil(total / static_cast<double>(epoch.limit));
   RC_ASSERT(static_cast<double>(batches.size()) <= std::max(fewest + 3, 1.15 * fewest));
   const double mean = total / static_cast<double>(batches.size());
   for (const Contents& batch : batches) {
@@ -129,15 +129,15 @@ TEST(TokenComposition, AsManyBatchesAsAreNeeded) {
 }
 
 TEST(TokenComposition, OneKeyForHalfOfALargePass) {
-  SomePass pass{.limit = 640};
+  SomePass epoch{.limit = 640};
   for (uint32_t i = 0; i < 40000; ++i) {
-    pass.keys.push_back(
+    epoch.keys.push_back(
         {.text = i % 3 == 0 ? 0 : i % 1000, .document = i % 2 == 0 ? 0 : 1 + i % 700});
-    pass.tokens.push_back(1 + i % 20);
+    epoch.tokens.push_back(1 + i % 20);
   }
-  const auto batches = ContentsOf(
-      pass,
-      ComposeByTokens(pass.keys, pass.tokens, {.limit = pass.limit}, RandomStream(kTokenStream)));
+  const auto batches =
+      ContentsOf(epoch, ComposeByTokens(epoch.keys, epoch.tokens, {.limit = epoch.limit},
+                                        RandomStream(kTokenStream)));
   EXPECT_GE(batches.size(), 20000U);
   EXPECT_LE(batches.size(), 28000U);
   for (const Contents& batch : batches) ASSERT_FALSE(batch.twice);
@@ -146,15 +146,15 @@ TEST(TokenComposition, OneKeyForHalfOfALargePass) {
 // Copies may meet here: there are no more batches than the tokens fill, and few more copies of a
 // key in one than an even share.
 TEST(TokenComposition, AFrequentKeyIsSpreadWhereCopiesMayMeet) {
-  SomePass pass{.limit = 640};
+  SomePass epoch{.limit = 640};
   for (uint32_t i = 0; i < 40000; ++i) {
-    pass.keys.push_back({.document = i % 2 == 0 ? 0 : 1 + i % 700});
-    pass.tokens.push_back(1 + i % 20);
+    epoch.keys.push_back({.document = i % 2 == 0 ? 0 : 1 + i % 700});
+    epoch.tokens.push_back(1 + i % 20);
   }
-  const auto batch_of = ComposeByTokens(pass.keys, pass.tokens,
-                                        {.limit = pass.limit, .copies = Copies::kWhereTheyMust},
+  const auto batch_of = ComposeByTokens(epoch.keys, epoch.tokens,
+                                        {.limit = epoch.limit, .copies = Copies::kWhereTheyMust},
                                         RandomStream(kTokenStream));
-  const auto batches = ContentsOf(pass, batch_of);
+  const auto batches = ContentsOf(epoch, batch_of);
   EXPECT_LE(batches.size(), 680U);  // 420,000 tokens
   std::vector<uint32_t> frequent(batches.size());
   for (size_t i = 0; i < batch_of.size(); i += 2) ++frequent[batch_of[i]];

@@ -225,9 +225,9 @@ TEST_P(EverySampler, BatchesAreWellFormedAndHoldNothingTwice) {
     std::set<uint32_t> tasks;
     for (const uint32_t q : batch.queries) tasks.insert(figures.tasks[q]);
     ASSERT_TRUE(tasks.size() == 1 || !GetParam().composition.by_task);
-    ASSERT_EQ(batch.further_starts.size(), batch.rows() + 1);
-    ASSERT_EQ(batch.further_starts.front(), batch.rows());
-    ASSERT_EQ(batch.further_starts.back(), batch.columns());
+    ASSERT_EQ(batch.extra_starts.size(), batch.rows() + 1);
+    ASSERT_EQ(batch.extra_starts.front(), batch.rows());
+    ASSERT_EQ(batch.extra_starts.back(), batch.columns());
     ASSERT_TRUE(batch.weights.empty() || batch.weights.size() == batch.rows());
     std::set<uint64_t> texts, query_texts;
     for (const uint32_t q : batch.queries) query_texts.insert(examples.query_hash(q));
@@ -239,12 +239,12 @@ TEST_P(EverySampler, BatchesAreWellFormedAndHoldNothingTwice) {
     for (size_t row = 0; row < batch.rows(); ++row) {
       const uint32_t query = batch.queries[row];
       ASSERT_TRUE(Holds(pairs.pool(query), batch.documents[row]));
-      for (uint32_t c = batch.further_starts[row]; c < batch.further_starts[row + 1]; ++c) {
+      for (uint32_t c = batch.extra_starts[row]; c < batch.extra_starts[row + 1]; ++c) {
         ASSERT_TRUE(
             Holds(graded ? examples.judged(query) : examples.negatives(query), batch.documents[c]));
         ASSERT_NE(batch.documents[c], batch.documents[row]);
       }
-      ASSERT_LE(batch.further_starts[row + 1] - batch.further_starts[row], 2);
+      ASSERT_LE(batch.extra_starts[row + 1] - batch.extra_starts[row], 2);
     }
   }
 }

@@ -128,7 +128,7 @@ TEST(Pruning, WhatIsLeftOutIsKnownToMasksAndNeverAFurtherDocument) {
     const Batch batch = sampler->Next();
     for (const uint32_t document : batch.documents) EXPECT_LT(document % 4, 2);
   }
-  const Batch pruned{.queries = {0, 1}, .documents = {0, 3}, .further_starts = {2, 2, 2}};
+  const Batch pruned{.queries = {0, 1}, .documents = {0, 3}, .extra_starts = {2, 2, 2}};
   EXPECT_EQ(MakeMasks(examples, pruned, {}).negative, (std::vector<uint8_t>{0, 0, 1, 0}));
 }
 

@@ -106,7 +106,7 @@ TEST(Uniform, PositivesOrderAndFurtherDocumentsAreUniform) {
       const int positive = static_cast<int>(batch.documents[row] % 10);
       ++positives[positive];
       drawn[batch.queries[row]] = positive;
-      for (uint32_t c = batch.further_starts[row]; c < batch.further_starts[row + 1]; ++c) {
+      for (uint32_t c = batch.extra_starts[row]; c < batch.extra_starts[row + 1]; ++c) {
         ++further[batch.documents[c] % 10 - 5];
       }
     }
@@ -145,7 +145,7 @@ TEST(Uniform, PairedDocumentsOfAnyGradeAndTheRestAfterThem) {
       const uint32_t first = 5 * batch.queries[row];
       ++own[batch.documents[row] - first];
       std::set<uint32_t> labelled = {batch.documents[row] - first};
-      for (uint32_t c = batch.further_starts[row]; c < batch.further_starts[row + 1]; ++c) {
+      for (uint32_t c = batch.extra_starts[row]; c < batch.extra_starts[row + 1]; ++c) {
         labelled.insert(batch.documents[c] - first);
       }
       EXPECT_EQ(labelled, (std::set<uint32_t>{0, 1, 2, 3}));
@@ -163,8 +163,8 @@ TEST(Uniform, HardNegativesAreNegativesUnderTheMasks) {
     const Batch batch = sampler->Next();
     const Masks masks = MakeMasks(examples, batch, {});
     for (size_t row = 0; row < batch.rows(); ++row) {
-      ASSERT_EQ(batch.further_starts[row + 1] - batch.further_starts[row], 1U);
-      const size_t column = batch.further_starts[row];
+      ASSERT_EQ(batch.extra_starts[row + 1] - batch.extra_starts[row], 1U);
+      const size_t column = batch.extra_starts[row];
       ASSERT_EQ(masks.negative[row * batch.columns() + column], 1) << batch.documents[column];
       places.insert(batch.documents[column] % 5);
     }
@@ -253,7 +253,7 @@ TEST(Uniform, FurtherDocumentsAreEachQuerysOwnWithoutInBatchNegatives) {
         kUniform.make(examples, {.batch = 3, .negatives = 3, .in_batch = in_batch})->Next();
     std::vector<uint32_t> counts;
     for (size_t row = 0; row < 3; ++row) {
-      counts.push_back(batch.further_starts[row + 1] - batch.further_starts[row]);
+      counts.push_back(batch.extra_starts[row + 1] - batch.extra_starts[row]);
     }
     return counts;
   };

@@ -339,7 +339,7 @@ TEST_F(LabelKeys, ABatchHasTheGradesOfItsOwnAndFurtherDocuments) {
   Counts own;
   for (int64_t i = 0; i < batch.queries; ++i) {
     std::vector<int64_t> columns, want_columns = {i};
-    for (int64_t c = plan.further_starts[i]; c < plan.further_starts[i + 1]; ++c) {
+    for (int64_t c = plan.extra_starts[i]; c < plan.extra_starts[i + 1]; ++c) {
       want_columns.push_back(c);
     }
     for (int64_t c = labelled.row_starts[i]; c < labelled.row_starts[i + 1]; ++c) {

@@ -235,7 +235,7 @@ class UnevenSampler final : public sampling::Sampler {
     sampling::Batch batch;
     for (uint32_t q = first ? 0 : 18; q < (first ? 18 : 24); ++q) batch.queries.push_back(q);
     batch.documents = batch.queries;
-    batch.further_starts.assign(batch.rows() + 1, static_cast<uint32_t>(batch.columns()));
+    batch.extra_starts.assign(batch.rows() + 1, static_cast<uint32_t>(batch.columns()));
     passes_ += static_cast<double>(batch.rows()) / 24;
     return batch;
   }

@@ -27,7 +27,7 @@ class MiningExample : public testing::Test {
   }
 
   // Ids of what is mined from a ranking, best first, as a pool of the sampler.
-  sampling::FurtherPool Mined(std::string_view ranking, const sampling::Examples& examples) const {
+  sampling::ExtraPool Mined(std::string_view ranking, const sampling::Examples& examples) const {
     std::vector<search::Hit> hits;
     for (const char id : ranking) {
       hits.push_back({*set_.documents.Find(std::string(1, id)), 1 - 0.1F * hits.size()});
@@ -37,7 +37,7 @@ class MiningExample : public testing::Test {
     std::vector<uint32_t> documents;
     for (const search::Hit& hit : mined.queries[0].negatives) documents.push_back(hit.document);
     const auto count = static_cast<uint32_t>(documents.size());
-    return sampling::FurtherPool(examples, {0, count}, documents);
+    return sampling::ExtraPool(examples, {0, count}, documents);
   }
 
   data::TrainingSet set_;

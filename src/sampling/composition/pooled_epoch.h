@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "sampling/composition/batch_composer.h"
-#include "sampling/composition/passes.h"
+#include "sampling/composition/epochs.h"
 
 namespace tandem::sampling {
 
@@ -20,10 +20,10 @@ namespace tandem::sampling {
 // A task whose draws are fewer than two batches (three, where tokens are counted) stays in the pool
 // until it has more, and every other task keeps as many as one batch there. At the epoch's end,
 // where everything is composed, no task has a rest for a tiny batch then.
-class PooledPass final : public Pass {
+class PooledEpoch final : public Epoch {
  public:
-  // `order`, whose epoch number `pass` has begun, and `composer` must outlive this.
-  PooledPass(SteppedOrder& order, const BatchComposer& composer, uint64_t seed, uint64_t pass);
+  // `order`, whose epoch number `epoch` has begun, and `composer` must outlive this.
+  PooledEpoch(SteppedOrder& order, const BatchComposer& composer, uint64_t seed, uint64_t epoch);
 
   bool AtEnd() const override { return placed_ >= order_.draws(); }
   std::vector<Draw> Next(double progress, bool rank_anew) override;
@@ -46,7 +46,7 @@ class PooledPass final : public Pass {
   SteppedOrder& order_;
   const BatchComposer& composer_;
   uint64_t seed_;
-  uint64_t pass_;
+  uint64_t epoch_;
   std::vector<Draw> pool_;  // in the order of draws
   DrawBatches ready_;
   size_t next_ = 0;         // batch of ready_

@@ -2,7 +2,7 @@
 #include <numeric>
 #include <utility>
 
-#include "sampling/composition/passes.h"
+#include "sampling/composition/epochs.h"
 
 namespace tandem::sampling {
 
@@ -19,15 +19,15 @@ DrawBatches DrawBatches::Sorted(std::span<const Draw> draws, std::span<const uin
   return batches;
 }
 
-PlannedPass::PlannedPass(DrawBatches batches) : batches_(std::move(batches)) {}
+PlannedEpoch::PlannedEpoch(DrawBatches batches) : batches_(std::move(batches)) {}
 
-std::vector<Draw> PlannedPass::Next(double /*progress*/, bool /*rank_anew*/) {
+std::vector<Draw> PlannedEpoch::Next(double /*progress*/, bool /*rank_anew*/) {
   return batches_.Batch(next_++);
 }
 
-void PlannedPass::Save(SamplerState& state) const { state.values["batch"] = next_; }
+void PlannedEpoch::Save(SamplerState& state) const { state.values["batch"] = next_; }
 
-void PlannedPass::Restore(const SamplerState& state) {
+void PlannedEpoch::Restore(const SamplerState& state) {
   next_ = std::min<size_t>(state.values.at("batch").get<size_t>(), batches_.size());
 }
 

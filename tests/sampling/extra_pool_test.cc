@@ -1,5 +1,5 @@
 // Mined negatives: how a sampler draws them beside the documents that are judged.
-#include "sampling/further_pool.h"
+#include "sampling/extra_pool.h"
 
 #include <gtest/gtest.h>
 
@@ -36,24 +36,23 @@ Examples Judged4() {
 }
 
 // Query q gets five documents that nobody judged, from number `stride` * q of them on.
-FurtherPool PoolOf(const Examples& examples, uint32_t stride) {
+ExtraPool PoolOf(const Examples& examples, uint32_t stride) {
   std::vector<uint32_t> starts = {0}, documents;
   for (uint32_t q = 0; q < kQueries; ++q) {
     for (uint32_t i = 0; i < 5; ++i) documents.push_back(kQueries * kJudged + stride * q + i);
     starts.push_back(static_cast<uint32_t>(documents.size()));
   }
-  return FurtherPool(examples, std::move(starts), std::move(documents));
+  return ExtraPool(examples, std::move(starts), std::move(documents));
 }
 
-std::span<const uint32_t> FurtherOf(const Batch& batch, size_t row) {
+std::span<const uint32_t> ExtraOf(const Batch& batch, size_t row) {
   return std::span(batch.documents)
-      .subspan(batch.further_starts[row],
-               batch.further_starts[row + 1] - batch.further_starts[row]);
+      .subspan(batch.extra_starts[row], batch.extra_starts[row + 1] - batch.extra_starts[row]);
 }
 
 // Each of a query's judged negative and its five mined documents is as likely as any other, also
 // together; nothing else ever comes.
-TEST(FurtherPool, JudgedAndMinedDocumentsAreDrawnAlike) {
+TEST(ExtraPool, JudgedAndMinedDocumentsAreDrawnAlike) {
   const Examples examples = Judged4();
   const auto sampler = kUniform.make(examples, {.seed = 5, .batch = kQueries, .negatives = 2});
   sampler->set_mined(PoolOf(examples, 5));
@@ -63,7 +62,7 @@ TEST(FurtherPool, JudgedAndMinedDocumentsAreDrawnAlike) {
     for (size_t row = 0; row < batch.rows(); ++row) {
       const uint32_t query = batch.queries[row];
       std::vector<uint32_t> places;
-      for (const uint32_t document : FurtherOf(batch, row)) {
+      for (const uint32_t document : ExtraOf(batch, row)) {
         if (document == kJudged * query + 2) {
           places.push_back(5);
         } else {
@@ -87,7 +86,7 @@ TEST(FurtherPool, JudgedAndMinedDocumentsAreDrawnAlike) {
 
 // Neighbours share a mined document here. None comes twice in a batch, and known documents never
 // do, whichever documents the objective pairs with queries.
-TEST(FurtherPool, NothingComesTwiceAndKnownDocumentsNever) {
+TEST(ExtraPool, NothingComesTwiceAndKnownDocumentsNever) {
   const Examples examples = Judged4();
   for (const bool graded_own : {false, true}) {
     const auto sampler = kUniform.make(
@@ -100,7 +99,7 @@ TEST(FurtherPool, NothingComesTwiceAndKnownDocumentsNever) {
                 batch.columns());
       for (size_t row = 0; row < batch.rows(); ++row) {
         const uint32_t first = kJudged * batch.queries[row];
-        for (const uint32_t document : FurtherOf(batch, row)) {
+        for (const uint32_t document : ExtraOf(batch, row)) {
           mined += document >= kQueries * kJudged;
           EXPECT_NE(document, first + 3);  // left out of training
           if (!graded_own) {
@@ -115,7 +114,7 @@ TEST(FurtherPool, NothingComesTwiceAndKnownDocumentsNever) {
 }
 
 // A sampler that gets the state of another one draws what that one would.
-TEST(FurtherPool, IsPartOfTheState) {
+TEST(ExtraPool, IsPartOfTheState) {
   const Examples examples = Judged4();
   const SamplerOptions options{.seed = 7, .batch = 6, .negatives = 2};
   const auto sampler = kUniform.make(examples, options);
@@ -131,34 +130,34 @@ TEST(FurtherPool, IsPartOfTheState) {
   EXPECT_EQ(Text(other->Next()), Text(kUniform.make(examples, options)->Next()));
 }
 
-TEST(FurtherPool, RefusesWhatIsNoPool) {
+TEST(ExtraPool, RefusesWhatIsNoPool) {
   const Examples examples = Judged4();
   const auto make = [&](uint32_t document, std::vector<uint32_t> more = {}) {
     std::vector<uint32_t> documents = {document};
     documents.insert(documents.end(), more.begin(), more.end());
     std::vector<uint32_t> starts(kQueries + 1, static_cast<uint32_t>(documents.size()));
     starts[0] = 0;
-    return FurtherPool(examples, starts, documents);
+    return ExtraPool(examples, starts, documents);
   };
   EXPECT_NO_THROW(make(5));  // that of another query
   for (const uint32_t known : {0, 1, 2, 3}) EXPECT_THROW(make(known), std::invalid_argument);
   EXPECT_THROW(make(9, {9}), std::invalid_argument);
   EXPECT_THROW(make(kQueries * kJudged + kUnjudged), std::invalid_argument);
-  EXPECT_THROW(FurtherPool(examples, {0, 1}, {9}), std::invalid_argument);
+  EXPECT_THROW(ExtraPool(examples, {0, 1}, {9}), std::invalid_argument);
   std::vector<uint32_t> falling(kQueries + 1, 1);
-  EXPECT_THROW(FurtherPool(examples, falling, {9}), std::invalid_argument);
+  EXPECT_THROW(ExtraPool(examples, falling, {9}), std::invalid_argument);
   SamplerState state;
   state.Add("mined/starts", falling);
   state.Add("mined/documents", std::vector<uint32_t>{9});
-  EXPECT_THROW(FurtherPool::Restore(examples, state), ModelError);
+  EXPECT_THROW(ExtraPool::Restore(examples, state), ModelError);
 }
 
 // Equal texts are the same document.
-TEST(FurtherPool, RefusesCopiesOfKnownDocuments) {
+TEST(ExtraPool, RefusesCopiesOfKnownDocuments) {
   Examples examples(1, {7, 8, 7});
   examples.Add(1, std::vector<Judged>{{0, 1}});
-  EXPECT_NO_THROW(FurtherPool(examples, {0, 1}, {1}));
-  EXPECT_THROW(FurtherPool(examples, {0, 1}, {2}), std::invalid_argument);
+  EXPECT_NO_THROW(ExtraPool(examples, {0, 1}, {1}));
+  EXPECT_THROW(ExtraPool(examples, {0, 1}, {2}), std::invalid_argument);
 }
 
 }  // namespace

@@ -26,10 +26,10 @@ TEST(DynamicPruning, CopiesAreSpreadWithoutStarvingThePass) {
                                       .params = ParamsOf(kDynamicPruning, {{"alpha_end", 2.0}}),
                                       .scores = {scores, {}}});
   EXPECT_FALSE(sampler->KnowsBatches());
-  for (uint64_t pass = 0; pass < 3; ++pass) {
+  for (uint64_t epoch = 0; epoch < 3; ++epoch) {
     std::vector<size_t> sizes;
     std::set<uint32_t> queries;
-    for (const Batch& batch : TakePass(*sampler, pass)) {
+    for (const Batch& batch : TakePass(*sampler, epoch)) {
       sizes.push_back(batch.rows());
       queries.insert(batch.queries.begin(), batch.queries.end());
     }
@@ -76,9 +76,9 @@ TEST(DynamicPruning, FrequentDocumentsLeaveNoQueryAlone) {
                                         .scores = {scores, {}}});
     EXPECT_GT(sampler->MostCopies(), 12U);
     EXPECT_LT(sampler->MostCopies(), 32U);
-    for (uint64_t pass = 0; pass < 3; ++pass) {
-      const std::vector<Batch> batches = TakePass(*sampler, pass);
-      const size_t draws = sampler->QueriesIn(pass);
+    for (uint64_t epoch = 0; epoch < 3; ++epoch) {
+      const std::vector<Batch> batches = TakePass(*sampler, epoch);
+      const size_t draws = sampler->QueriesIn(epoch);
       EXPECT_EQ(batches.size(), (draws + 31) / 32) << levels;
       for (const Batch& batch : batches) {
         const auto others = std::count_if(batch.documents.begin(), batch.documents.end(),

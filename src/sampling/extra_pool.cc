@@ -1,4 +1,4 @@
-#include "sampling/further_pool.h"
+#include "sampling/extra_pool.h"
 
 #include <fmt/format.h>
 
@@ -38,8 +38,8 @@ void CheckDocuments(const Examples& examples, size_t query, std::span<const uint
 
 }  // namespace
 
-FurtherPool::FurtherPool(const Examples& examples, std::vector<uint32_t> starts,
-                         std::vector<uint32_t> documents)
+ExtraPool::ExtraPool(const Examples& examples, std::vector<uint32_t> starts,
+                     std::vector<uint32_t> documents)
     : starts_(std::move(starts)), documents_(std::move(documents)) {
   if (starts_.size() != examples.size() + 1 || starts_.front() != 0 ||
       starts_.back() != documents_.size() || !std::is_sorted(starts_.begin(), starts_.end())) {
@@ -50,13 +50,13 @@ FurtherPool::FurtherPool(const Examples& examples, std::vector<uint32_t> starts,
   }
 }
 
-void FurtherPool::Save(SamplerState& state) const {
+void ExtraPool::Save(SamplerState& state) const {
   if (empty()) return;
   state.Add(kStarts, starts_);
   state.Add(kDocuments, documents_);
 }
 
-FurtherPool FurtherPool::Restore(const Examples& examples, const SamplerState& state) {
+ExtraPool ExtraPool::Restore(const Examples& examples, const SamplerState& state) {
   const auto is_ours = [](const StateArray& array) { return array.name == kStarts; };
   if (std::none_of(state.arrays.begin(), state.arrays.end(), is_ours)) return {};
   const std::span<const uint32_t> starts = state.Integers(kStarts, examples.size() + 1);

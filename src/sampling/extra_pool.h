@@ -15,15 +15,15 @@ namespace tandem::sampling {
 // or left out of training), nor a copy of one that is. They count as irrelevant: grade 0.
 //
 // Memory: 4 bytes a query and 4 a document.
-class FurtherPool {
+class ExtraPool {
  public:
   // Has no documents for any query.
-  FurtherPool() = default;
+  ExtraPool() = default;
   // Query q has documents[starts[q]] to documents[starts[q + 1] - 1]. Throws std::invalid_argument
   // where `starts` [n + 1] does not rise from 0 to the number of documents, and for a document that
   // does not exist, is known for its query, is a copy of such a one, or comes twice for a query.
-  FurtherPool(const Examples& examples, std::vector<uint32_t> starts,
-              std::vector<uint32_t> documents);
+  ExtraPool(const Examples& examples, std::vector<uint32_t> starts,
+            std::vector<uint32_t> documents);
 
   bool empty() const { return starts_.empty(); }
   std::span<const uint32_t> of(size_t query) const {
@@ -36,7 +36,7 @@ class FurtherPool {
   void Save(SamplerState& state) const;
   // What Save added; an empty pool where it added nothing. Throws ModelError for arrays that are no
   // pool of `examples`.
-  static FurtherPool Restore(const Examples& examples, const SamplerState& state);
+  static ExtraPool Restore(const Examples& examples, const SamplerState& state);
 
  private:
   std::vector<uint32_t> starts_;  // [n + 1], or empty: there is nothing

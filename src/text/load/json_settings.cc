@@ -1,4 +1,4 @@
-#include "text/load/settings_file.h"
+#include "text/load/json_settings.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 namespace tandem::text {
 
-SettingsFile::SettingsFile(const std::filesystem::path& path, const KnownFiles& known)
+JsonSettings::JsonSettings(const std::filesystem::path& path, const KnownFiles& known)
     : file_(path.native()) {
   if (!std::filesystem::exists(path)) return;
   const Json* const read = known ? known(path) : nullptr;
@@ -20,7 +20,7 @@ SettingsFile::SettingsFile(const std::filesystem::path& path, const KnownFiles& 
   if (!json_.is_object()) throw ModelError(file_, "", "expected a JSON object");
 }
 
-std::optional<std::string> SettingsFile::Text(std::string_view name) const {
+std::optional<std::string> JsonSettings::Text(std::string_view name) const {
   const Json* const found = json_.Find(name);
   if (found == nullptr || found->is_null()) return {};
   if (!found->is_string()) {

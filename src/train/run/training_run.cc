@@ -1,4 +1,4 @@
-#include "train/run/run.h"
+#include "train/run/training_run.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

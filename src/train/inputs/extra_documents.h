@@ -24,7 +24,7 @@ LabelCount CountLabels(const data::TrainingSet& set, std::span<const uint32_t> t
 
 // What the training queries have: judged negatives (grade 0), or, where paired documents may have
 // any grade, labelled documents besides the own one.
-struct FurtherCounts {
+struct ExtraCounts {
   size_t queries = 0;
   size_t without = 0;   // queries that have none
   size_t fewer = 0;     // queries that have fewer than were asked for; 0 where nobody asked
@@ -42,8 +42,8 @@ struct FurtherCounts {
 };
 
 // Counts the examples `training` of `set`. `asked` is `data.negatives`, or 0.
-FurtherCounts CountFurther(const data::TrainingSet& set, std::span<const uint32_t> training,
-                           bool graded_own, size_t asked);
+ExtraCounts CountExtra(const data::TrainingSet& set, std::span<const uint32_t> training,
+                       bool graded_own, size_t asked);
 
 // Decides `data.negatives` where the recipe does not give it: the lower median over the training
 // queries, at most 7, and with [mining] at least 1; the recipe then says what is used. Returns what
@@ -51,7 +51,7 @@ FurtherCounts CountFurther(const data::TrainingSet& set, std::span<const uint32_
 // will be mined for them included. Throws DataError where it asks for some and no training query
 // has any, and RecipeError where it asks for more than judged and mined ones together, and where an
 // objective that compares labelled documents would get none.
-FurtherCounts ResolveNegatives(config::LoadedRecipe& loaded, const data::TrainingSet& set,
-                               std::span<const uint32_t> training, const objective::Needs& needs);
+ExtraCounts ResolveNegatives(config::LoadedRecipe& loaded, const data::TrainingSet& set,
+                             std::span<const uint32_t> training, const objective::Needs& needs);
 
 }  // namespace tandem::train

@@ -1,5 +1,5 @@
 // `data.negatives`: what the training queries have, and what is used without the key.
-#include "train/inputs/further_documents.h"
+#include "train/inputs/extra_documents.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -23,16 +23,16 @@ using testing::HasSubstr;
 
 constexpr objective::Needs kRanking;
 
-class FurtherDocuments : public testing::Test {
+class ExtraDocuments : public testing::Test {
  protected:
-  FurtherDocuments() {
+  ExtraDocuments() {
     loaded_.recipe.objective.name = "some_loss";
     loaded_.recipe.data.train = (folder_.path() / "f.jsonl").native();
   }
 
   void Write(const std::string& lines) { WriteFileAtomically(folder_.path() / "f.jsonl", lines); }
 
-  FurtherCounts Resolve(const objective::Needs& needs) {
+  ExtraCounts Resolve(const objective::Needs& needs) {
     const RunData data = ReadRunData(loaded_, needs);
     return ResolveNegatives(loaded_, data.set, data.training, needs);
   }
@@ -65,7 +65,7 @@ std::string Columns(const std::vector<int>& counts) {
   return lines;
 }
 
-TEST_F(FurtherDocuments, TheLowerMedianOfWhatQueriesHave) {
+TEST_F(ExtraDocuments, TheLowerMedianOfWhatQueriesHave) {
   const std::vector<std::pair<std::vector<int>, int64_t>> cases = {
       {{1, 1, 1}, 1}, {{0, 0, 3}, 0}, {{0, 2, 5}, 2}, {{1, 2, 3, 9}, 2}, {{9, 12, 9}, 7}};
   for (const auto& [counts, median] : cases) {
@@ -74,7 +74,7 @@ TEST_F(FurtherDocuments, TheLowerMedianOfWhatQueriesHave) {
   }
 }
 
-TEST_F(FurtherDocuments, EveryFormatsNegativesAreFound) {
+TEST_F(ExtraDocuments, EveryFormatsNegativesAreFound) {
   Write(R"({"query": "a", "pos": ["p"], "neg": ["n", "o"]})");
   EXPECT_EQ(Default(kRanking), 2);
   Write(R"({"query_id": "1", "query": "a", "positive_passages": [{"docid": "p", "text": "p"}],)"
@@ -89,7 +89,7 @@ TEST_F(FurtherDocuments, EveryFormatsNegativesAreFound) {
   EXPECT_EQ(Default(kGraded), 2);
 }
 
-TEST_F(FurtherDocuments, SaysWhatIsThere) {
+TEST_F(ExtraDocuments, SaysWhatIsThere) {
   Write(Columns({1, 1}));
   EXPECT_EQ(Found(), "2 of 2 training queries have judged negatives (1 each)");
   Write(Columns({0, 5, 2}));
@@ -98,7 +98,7 @@ TEST_F(FurtherDocuments, SaysWhatIsThere) {
   EXPECT_EQ(Found(), "no training query has judged negatives");
 }
 
-TEST_F(FurtherDocuments, AskedForAndNotThere) {
+TEST_F(ExtraDocuments, AskedForAndNotThere) {
   Write(Columns({0, 0}));
   loaded_.recipe.data.negatives = 3;
   ExpectError([&] { Resolve(kRanking); }, ExitCode::kData,
@@ -108,7 +108,7 @@ TEST_F(FurtherDocuments, AskedForAndNotThere) {
   EXPECT_NO_THROW(Resolve(kRanking));
 }
 
-TEST_F(FurtherDocuments, FewerThanAskedForAreAWarning) {
+TEST_F(ExtraDocuments, FewerThanAskedForAreAWarning) {
   Write(Columns({0, 2, 5}));
   const auto warning = [&](int64_t asked) {
     loaded_.recipe.data.negatives = asked;
@@ -125,7 +125,7 @@ TEST_F(FurtherDocuments, FewerThanAskedForAreAWarning) {
   EXPECT_EQ(warning(5), "");
 }
 
-TEST_F(FurtherDocuments, WhatWillBeMinedCounts) {
+TEST_F(ExtraDocuments, WhatWillBeMinedCounts) {
   loaded_.recipe.mining.every = config::Quantity::Count(5);
   loaded_.recipe.mining.negatives = 3;
   Write(Columns({0, 0, 0}));
@@ -145,7 +145,7 @@ TEST_F(FurtherDocuments, WhatWillBeMinedCounts) {
   EXPECT_THROW(Resolve(kRanking), RecipeError);
 }
 
-TEST_F(FurtherDocuments, ATeacherNeedsSomethingToCompare) {
+TEST_F(ExtraDocuments, ATeacherNeedsSomethingToCompare) {
   Write(
       "{\"query\": \"a\", \"pos\": [\"p\"], \"pos_scores\": [1]}\n"
       "{\"query\": \"b\", \"pos\": [\"q\"], \"pos_scores\": [1]}\n"
@@ -156,7 +156,7 @@ TEST_F(FurtherDocuments, ATeacherNeedsSomethingToCompare) {
                "objective some_loss compares labelled documents of one query; give at least 1"});
 }
 
-TEST_F(FurtherDocuments, CountsOwnDocumentsByWhatTheyMayBe) {
+TEST_F(ExtraDocuments, CountsOwnDocumentsByWhatTheyMayBe) {
   Write(R"({"query": "a", "pos": ["p"], "neg": ["n", "o"]})");
   const RunData data = ReadRunData(loaded_, kRanking);
   const LabelCount positives = CountLabels(data.set, data.training, false);

@@ -1,4 +1,4 @@
-#include "sampling/further.h"
+#include "sampling/extra_documents.h"
 
 #include <numeric>
 #include <span>
@@ -9,7 +9,7 @@ namespace {
 
 using Taken = std::unordered_set<uint64_t>;  // document hashes of a batch
 
-void AddTo(const Pairs& pairs, std::span<const uint32_t> mined, const FurtherOptions& options,
+void AddTo(const Pairs& pairs, std::span<const uint32_t> mined, const ExtraOptions& options,
            const Draw& draw, Taken& taken, Batch& batch) {
   const Examples& examples = pairs.examples();
   const JudgedList judged =
@@ -34,23 +34,23 @@ void AddTo(const Pairs& pairs, std::span<const uint32_t> mined, const FurtherOpt
 
 }  // namespace
 
-RandomStream DocumentStream(uint64_t seed, uint64_t pass, uint32_t repeat) {
-  return RandomStream({seed, "sampling documents", pass, repeat});
+RandomStream DocumentStream(uint64_t seed, uint64_t epoch, uint32_t repeat) {
+  return RandomStream({seed, "sampling documents", epoch, repeat});
 }
 
-void AddFurther(const Pairs& pairs, const FurtherPool& mined, const FurtherOptions& options,
-                const std::vector<Draw>& draws, Batch& batch) {
+void AddExtra(const Pairs& pairs, const ExtraPool& mined, const ExtraOptions& options,
+              const std::vector<Draw>& draws, Batch& batch) {
   if (options.count == 0) {
-    batch.further_starts.assign(batch.rows() + 1, static_cast<uint32_t>(batch.columns()));
+    batch.extra_starts.assign(batch.rows() + 1, static_cast<uint32_t>(batch.columns()));
     return;
   }
   Taken taken;
   for (const uint32_t own : batch.documents) taken.insert(pairs.examples().document_hash(own));
-  batch.further_starts.push_back(static_cast<uint32_t>(batch.columns()));
+  batch.extra_starts.push_back(static_cast<uint32_t>(batch.columns()));
   for (const Draw& draw : draws) {
     if (!options.in_batch) taken = {pairs.examples().document_hash(draw.document)};
     AddTo(pairs, mined.of(draw.query), options, draw, taken, batch);
-    batch.further_starts.push_back(static_cast<uint32_t>(batch.columns()));
+    batch.extra_starts.push_back(static_cast<uint32_t>(batch.columns()));
   }
 }
 

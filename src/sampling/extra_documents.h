@@ -8,7 +8,7 @@
 
 #include "base/random.h"
 #include "sampling/batch.h"
-#include "sampling/further_pool.h"
+#include "sampling/extra_pool.h"
 #include "sampling/order.h"
 #include "sampling/pairs.h"
 
@@ -21,9 +21,9 @@ namespace tandem::sampling {
 inline constexpr int kDrawBits = 24;
 
 // The stream of an epoch, and of one of several draws of a query in it.
-RandomStream DocumentStream(uint64_t seed, uint64_t pass, uint32_t repeat = 0);
+RandomStream DocumentStream(uint64_t seed, uint64_t epoch, uint32_t repeat = 0);
 
-struct FurtherOptions {
+struct ExtraOptions {
   uint64_t seed = 1;
   size_t count = 0;           // of each query
   bool no_duplicates = true;  // no document text twice in a batch
@@ -37,7 +37,7 @@ struct FurtherOptions {
 // have any grade from all its kept pairs but the paired one, and in either case from what `mined`
 // has for it. Paired documents enter the batch first: of two equal texts, the paired document stays
 // and the extra one is left out.
-void AddFurther(const Pairs& pairs, const FurtherPool& mined, const FurtherOptions& options,
-                const std::vector<Draw>& draws, Batch& batch);
+void AddExtra(const Pairs& pairs, const ExtraPool& mined, const ExtraOptions& options,
+              const std::vector<Draw>& draws, Batch& batch);
 
 }  // namespace tandem::sampling

@@ -1,4 +1,4 @@
-#include "sampling/composition/pooled_pass.h"
+#include "sampling/composition/pooled_epoch.h"
 
 #include <algorithm>
 #include <map>
@@ -35,11 +35,11 @@ std::vector<Draw> DrawsOf(std::span<const uint32_t> numbers) {
 
 }  // namespace
 
-PooledPass::PooledPass(SteppedOrder& order, const BatchComposer& composer, uint64_t seed,
-                       uint64_t pass)
-    : order_(order), composer_(composer), seed_(seed), pass_(pass) {}
+PooledEpoch::PooledEpoch(SteppedOrder& order, const BatchComposer& composer, uint64_t seed,
+                         uint64_t epoch)
+    : order_(order), composer_(composer), seed_(seed), epoch_(epoch) {}
 
-std::vector<Draw> PooledPass::Next(double progress, bool rank_anew) {
+std::vector<Draw> PooledEpoch::Next(double progress, bool rank_anew) {
   rank_anew_ = rank_anew_ || rank_anew;
   if (next_ == ready_.size()) Refill(progress);
   std::vector<Draw> batch = ready_.Batch(next_++);
@@ -48,16 +48,16 @@ std::vector<Draw> PooledPass::Next(double progress, bool rank_anew) {
   return batch;
 }
 
-void PooledPass::Refill(double progress) {
+void PooledEpoch::Refill(double progress) {
   order_.BeginBatch(progress, std::exchange(rank_anew_, false));
   std::vector<Draw> ready;
   while (ready.empty()) ready = TakeReady(DrawAhead());
   const auto number = static_cast<uint32_t>(pools_++);
-  ready_ = composer_.Compose(ready, RandomStream({seed_, "sampling pools", pass_, number}));
+  ready_ = composer_.Compose(ready, RandomStream({seed_, "sampling pools", epoch_, number}));
   next_ = 0;
 }
 
-bool PooledPass::DrawAhead() {
+bool PooledEpoch::DrawAhead() {
   const uint64_t wanted = uint64_t{kPoolBatches} * composer_.limit();
   for (uint64_t size = 0; size < wanted;) {
     const std::optional<Draw> draw = order_.Propose();
@@ -70,7 +70,7 @@ bool PooledPass::DrawAhead() {
 }
 
 // What is left is at least one batch, so that the last batches of a task can be of even size.
-size_t PooledPass::ReadyOf(const std::vector<uint32_t>& sizes) const {
+size_t PooledEpoch::ReadyOf(const std::vector<uint32_t>& sizes) const {
   const size_t limit = composer_.limit();
   if (!composer_.by_tokens()) return std::max<size_t>(1, sizes.size() / limit) * limit - limit;
   uint64_t left = std::accumulate(sizes.begin(), sizes.end(), uint64_t{0});
@@ -80,7 +80,7 @@ size_t PooledPass::ReadyOf(const std::vector<uint32_t>& sizes) const {
   return ready;
 }
 
-std::vector<Draw> PooledPass::TakeReady(bool all) {
+std::vector<Draw> PooledEpoch::TakeReady(bool all) {
   if (all) return std::exchange(pool_, {});
   std::map<uint32_t, std::vector<uint32_t>> sizes;  // of each task's draws
   for (const Draw& draw : pool_) {
@@ -98,7 +98,7 @@ std::vector<Draw> PooledPass::TakeReady(bool all) {
   return ready;
 }
 
-void PooledPass::Save(SamplerState& state) const {
+void PooledEpoch::Save(SamplerState& state) const {
   state.values["batch"] = batches_;
   state.values["placed"] = placed_;
   state.values["pools"] = pools_;
@@ -109,7 +109,7 @@ void PooledPass::Save(SamplerState& state) const {
   state.Add(kReadyStarts, std::vector<uint32_t>(ready_.starts.begin(), ready_.starts.end()));
 }
 
-void PooledPass::Restore(const SamplerState& state) {
+void PooledEpoch::Restore(const SamplerState& state) {
   batches_ = state.values.at("batch").get<uint64_t>();
   placed_ = state.values.at("placed").get<size_t>();
   pools_ = state.values.at("pools").get<uint64_t>();

@@ -27,11 +27,11 @@ struct ScoreBound {
 };
 
 // The candidates of one query; used by one thread at a time.
-class Candidates {
+class PossibleHits {
  public:
   // `weights` [rows]: those of the bound; null: 1 for every row. `rows`: how many are offered at
   // most.
-  Candidates(size_t k, size_t rows, const float* weights, const ScoreBound& bound);
+  PossibleHits(size_t k, size_t rows, const float* weights, const ScoreBound& bound);
 
   // Rows with upper bounds below it cannot be among the best k.
   float limit() const { return limit_; }
@@ -60,7 +60,7 @@ class Candidates {
 
 // The best k rows of what several threads have collected for one query [E], by their dot products
 // with the float32 rows: best first, equal scores by row.
-std::vector<RowHit> BestOf(std::span<const Candidates* const> parts, const float* query,
+std::vector<RowHit> BestOf(std::span<const PossibleHits* const> parts, const float* query,
                            const VectorRows& rows, size_t k, const float* weights,
                            const ScoreBound& bound);
 

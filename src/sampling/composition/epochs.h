@@ -1,7 +1,7 @@
-// Says how the draws of an epoch become batches: at once, at its beginning (PlannedPass), or while
-// it goes on, for an order that learns meanwhile (SteppedPass, and PooledPass of
-// sampling/composition/pooled_pass.h). In each no two equal query texts or paired documents meet in
-// a batch, unless copies are allowed or there are so many that they have to
+// Says how the draws of an epoch become batches: at once, at its beginning (PlannedEpoch), or while
+// it goes on, for an order that learns meanwhile (SteppedEpoch, and PooledEpoch of
+// sampling/composition/pooled_epoch.h). In each no two equal query texts or paired documents meet
+// in a batch, unless copies are allowed or there are so many that they have to
 // (sampling/composition/composition.h).
 #pragma once
 
@@ -20,9 +20,9 @@
 namespace tandem::sampling {
 
 // The batches of one epoch.
-class Pass {
+class Epoch {
  public:
-  virtual ~Pass() = default;
+  virtual ~Epoch() = default;
   virtual bool AtEnd() const = 0;
   // The draws of the next batch. `progress` is the run's, and `rank_anew` as in
   // SteppedOrder::BeginBatch; an epoch that was planned at its beginning ignores both.
@@ -51,10 +51,10 @@ struct DrawBatches {
 };
 
 // An epoch whose draws are known at its beginning, and its batches with them.
-class PlannedPass final : public Pass {
+class PlannedEpoch final : public Epoch {
  public:
   // There is at least one batch.
-  explicit PlannedPass(DrawBatches batches);
+  explicit PlannedEpoch(DrawBatches batches);
 
   bool AtEnd() const override { return next_ == batches_.size(); }
   std::vector<Draw> Next(double progress, bool rank_anew) override;
@@ -88,10 +88,10 @@ struct SteppedOptions {
 //  - Where copies may meet, a batch takes as many of a text or document as the limits say, and the
 //    last of the planned batches and further ones take any: alone in a batch a query would have
 //    nothing to be compared with.
-class SteppedPass final : public Pass {
+class SteppedEpoch final : public Epoch {
  public:
   // `order`, whose epoch has begun, and `examples` must outlive this.
-  SteppedPass(SteppedOrder& order, const Examples& examples, const SteppedOptions& options);
+  SteppedEpoch(SteppedOrder& order, const Examples& examples, const SteppedOptions& options);
 
   bool AtEnd() const override { return placed_ >= order_.draws(); }
   std::vector<Draw> Next(double progress, bool rank_anew) override;

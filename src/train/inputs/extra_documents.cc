@@ -1,4 +1,4 @@
-#include "train/inputs/further_documents.h"
+#include "train/inputs/extra_documents.h"
 
 #include <fmt/format.h>
 
@@ -26,7 +26,7 @@ size_t CountLabelled(const data::TrainingQuery& query) {
          CountOthers(query, [](const data::Judgement& one) { return one.grade >= 0; });
 }
 
-size_t CountFurther(const data::TrainingQuery& query, bool graded_own) {
+size_t CountExtra(const data::TrainingQuery& query, bool graded_own) {
   if (graded_own) return std::max<size_t>(1, CountLabelled(query)) - 1;
   return CountOthers(query, [](const data::Judgement& one) { return one.grade == 0; });
 }
@@ -43,11 +43,11 @@ LabelCount CountLabels(const data::TrainingSet& set, std::span<const uint32_t> t
   return count;
 }
 
-std::string_view FurtherCounts::name() const {
+std::string_view ExtraCounts::name() const {
   return graded ? "extra labelled documents" : "judged negatives";
 }
 
-std::string FurtherCounts::Text() const {
+std::string ExtraCounts::Text() const {
   const std::string more =
       mined > 0 ? fmt::format(", and {} are mined for each query", mined) : std::string();
   if (without == queries) return fmt::format("no training query has {}{}", name(), more);
@@ -58,11 +58,11 @@ std::string FurtherCounts::Text() const {
                      range, more);
 }
 
-FurtherCounts CountFurther(const data::TrainingSet& set, std::span<const uint32_t> training,
-                           bool graded_own, size_t asked) {
+ExtraCounts CountExtra(const data::TrainingSet& set, std::span<const uint32_t> training,
+                       bool graded_own, size_t asked) {
   std::vector<size_t> counts;
   for (const uint32_t e : training) {
-    counts.push_back(CountFurther(set.examples[e], graded_own));
+    counts.push_back(CountExtra(set.examples[e], graded_own));
   }
   if (counts.empty()) return {.graded = graded_own};
   std::sort(counts.begin(), counts.end());
@@ -79,14 +79,13 @@ FurtherCounts CountFurther(const data::TrainingSet& set, std::span<const uint32_
           .graded = graded_own};
 }
 
-FurtherCounts ResolveNegatives(config::LoadedRecipe& loaded, const data::TrainingSet& set,
-                               std::span<const uint32_t> training, const objective::Needs& needs) {
+ExtraCounts ResolveNegatives(config::LoadedRecipe& loaded, const data::TrainingSet& set,
+                             std::span<const uint32_t> training, const objective::Needs& needs) {
   std::optional<int64_t>& negatives = loaded.recipe.data.negatives;
   const auto asked = static_cast<size_t>(negatives.value_or(0));
   const config::MiningRecipe& mining = loaded.recipe.mining;
   const size_t mined = mining.enabled() ? static_cast<size_t>(mining.negatives) : 0;
-  FurtherCounts found =
-      CountFurther(set, training, needs.graded_own, asked - std::min(asked, mined));
+  ExtraCounts found = CountExtra(set, training, needs.graded_own, asked - std::min(asked, mined));
   found.mined = mined;
   if (negatives) {
     if (mined > 0 && asked > mined + found.most) {

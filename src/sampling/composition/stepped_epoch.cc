@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "sampling/composition/passes.h"
+#include "sampling/composition/epochs.h"
 
 namespace tandem::sampling {
 namespace {
@@ -15,17 +15,17 @@ constexpr const char* kRepeats = "waiting repeats";
 
 }  // namespace
 
-SteppedPass::SteppedPass(SteppedOrder& order, const Examples& examples,
-                         const SteppedOptions& options)
+SteppedEpoch::SteppedEpoch(SteppedOrder& order, const Examples& examples,
+                           const SteppedOptions& options)
     : order_(order), examples_(examples), options_(options) {}
 
-size_t SteppedPass::Planned() const {
+size_t SteppedEpoch::Planned() const {
   return (order_.draws() + options_.batch - 1) / options_.batch;
 }
 
 // Where all batches so far had the size that was meant for them, sizes differ by at most one, the
 // larger ones first.
-size_t SteppedPass::Size() const {
+size_t SteppedEpoch::Size() const {
   const size_t left = order_.draws() - placed_;
   const size_t planned = Planned();
   if (batches_ >= planned) return std::min(left, options_.batch);
@@ -33,11 +33,11 @@ size_t SteppedPass::Size() const {
   return std::min(options_.batch, (left + batches_left - 1) / batches_left);
 }
 
-bool SteppedPass::TakesAll() const {
+bool SteppedEpoch::TakesAll() const {
   return !options_.no_duplicates || (options_.limits != nullptr && batches_ + 1 >= Planned());
 }
 
-bool SteppedPass::Fits(const Draw& draw) const {
+bool SteppedEpoch::Fits(const Draw& draw) const {
   if (TakesAll()) return true;
   const uint64_t text = examples_.query_hash(draw.query);
   const uint64_t document = examples_.document_hash(draw.document);
@@ -50,14 +50,14 @@ bool SteppedPass::Fits(const Draw& draw) const {
          has_room(documents_, document, limits != nullptr ? limits->OfDocument(document) : 1);
 }
 
-void SteppedPass::Put(const Draw& draw, std::vector<Draw>& batch) {
+void SteppedEpoch::Put(const Draw& draw, std::vector<Draw>& batch) {
   batch.push_back(draw);
   if (!options_.no_duplicates) return;
   ++texts_[examples_.query_hash(draw.query)];
   ++documents_[examples_.document_hash(draw.document)];
 }
 
-std::vector<Draw> SteppedPass::Next(double progress, bool rank_anew) {
+std::vector<Draw> SteppedEpoch::Next(double progress, bool rank_anew) {
   texts_.clear();
   documents_.clear();
   order_.BeginBatch(progress, rank_anew);
@@ -72,7 +72,7 @@ std::vector<Draw> SteppedPass::Next(double progress, bool rank_anew) {
 }
 
 // Takes as many of each queue as fit: the others of it have the same key.
-void SteppedPass::TakeWaiting(size_t size, std::vector<Draw>& batch) {
+void SteppedEpoch::TakeWaiting(size_t size, std::vector<Draw>& batch) {
   bool any_empty = false;
   for (Queue& queue : waiting_) {
     while (batch.size() < size && !queue.draws.empty() && Fits(queue.draws.front())) {
@@ -84,7 +84,7 @@ void SteppedPass::TakeWaiting(size_t size, std::vector<Draw>& batch) {
   if (any_empty) std::erase_if(waiting_, [](const Queue& queue) { return queue.draws.empty(); });
 }
 
-void SteppedPass::TakeNew(size_t size, std::vector<Draw>& batch) {
+void SteppedEpoch::TakeNew(size_t size, std::vector<Draw>& batch) {
   size_t looks = kLooks * size;
   while (batch.size() < size) {
     const std::optional<Draw> draw = order_.Propose();
@@ -102,7 +102,7 @@ void SteppedPass::TakeNew(size_t size, std::vector<Draw>& batch) {
   }
 }
 
-void SteppedPass::Wait(const Draw& draw) {
+void SteppedEpoch::Wait(const Draw& draw) {
   const uint64_t document = examples_.document_hash(draw.document);
   const bool by_document = documents_.contains(document);
   const uint64_t key = by_document ? document : examples_.query_hash(draw.query);
@@ -115,7 +115,7 @@ void SteppedPass::Wait(const Draw& draw) {
   waiting_.push_back({by_document, key, {draw}});
 }
 
-void SteppedPass::Save(SamplerState& state) const {
+void SteppedEpoch::Save(SamplerState& state) const {
   state.values["batch"] = batches_;
   state.values["placed"] = placed_;
   std::vector<uint32_t> waiting, repeats;
@@ -134,7 +134,7 @@ void SteppedPass::Save(SamplerState& state) const {
   state.Add(kRepeats, std::move(repeats));
 }
 
-void SteppedPass::Restore(const SamplerState& state) {
+void SteppedEpoch::Restore(const SamplerState& state) {
   batches_ = state.values.at("batch").get<uint64_t>();
   placed_ = state.values.at("placed").get<size_t>();
   waiting_.clear();

@@ -1,4 +1,4 @@
-#include "index/exact/candidates.h"
+#include "index/exact/possible_hits.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@ namespace {
 using tensor::cpu::kScorePadding;
 using tensor::cpu::ScoredRows;
 
-// Candidates beyond k before those that cannot count are thrown away.
+// PossibleHits beyond k before those that cannot count are thrown away.
 size_t Surplus(size_t k) { return std::max<size_t>(k, 64); }
 
 // The k-th largest lower bound, less what both ends of an interval may be off; lowest() where there
@@ -37,10 +37,10 @@ bool Better(const RowHit& a, const RowHit& b) {
 
 }  // namespace
 
-Candidates::Candidates(size_t k, size_t rows, const float* weights, const ScoreBound& bound)
+PossibleHits::PossibleHits(size_t k, size_t rows, const float* weights, const ScoreBound& bound)
     : k_(std::min(k, rows)), weights_(weights), bound_(bound) {}
 
-void Candidates::Reserve(size_t capacity) {
+void PossibleHits::Reserve(size_t capacity) {
   auto upper = std::make_unique_for_overwrite<float[]>(capacity + kScorePadding);
   auto rows = std::make_unique_for_overwrite<uint32_t[]>(capacity + kScorePadding);
   if (size_ > 0) {
@@ -52,7 +52,7 @@ void Candidates::Reserve(size_t capacity) {
   capacity_ = capacity;
 }
 
-void Candidates::Shrink() {
+void PossibleHits::Shrink() {
   if (capacity_ == 0) return Reserve(k_ + Surplus(k_));
   limit_ = std::max(limit_, LimitOf(upper(), rows(), k_, weights_, bound_));
   ScoredRows kept{upper_.get(), rows_.get(), size_};
@@ -62,7 +62,7 @@ void Candidates::Shrink() {
   if (size_ > capacity_ - Surplus(k_) / 2) Reserve(2 * capacity_);
 }
 
-void Candidates::Offer(const float* upper, size_t count, uint32_t first) {
+void PossibleHits::Offer(const float* upper, size_t count, uint32_t first) {
   for (size_t read = 0; read < count;) {
     ScoredRows to{upper_.get(), rows_.get(), size_};
     read += tensor::cpu::AppendAtLeast(
@@ -72,7 +72,7 @@ void Candidates::Offer(const float* upper, size_t count, uint32_t first) {
   }
 }
 
-void Candidates::Add(float upper, uint32_t row) {
+void PossibleHits::Add(float upper, uint32_t row) {
   if (!(upper >= limit_)) return;
   if (size_ >= capacity_) Shrink();
   if (!(upper >= limit_)) return;
@@ -80,12 +80,12 @@ void Candidates::Add(float upper, uint32_t row) {
   rows_[size_++] = row;
 }
 
-std::vector<RowHit> BestOf(std::span<const Candidates* const> parts, const float* query,
+std::vector<RowHit> BestOf(std::span<const PossibleHits* const> parts, const float* query,
                            const VectorRows& rows, size_t k, const float* weights,
                            const ScoreBound& bound) {
   std::vector<float> upper;
   std::vector<uint32_t> numbers;
-  for (const Candidates* part : parts) {
+  for (const PossibleHits* part : parts) {
     upper.insert(upper.end(), part->upper().begin(), part->upper().end());
     numbers.insert(numbers.end(), part->rows().begin(), part->rows().end());
   }

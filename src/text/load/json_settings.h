@@ -13,11 +13,11 @@ namespace tandem::text {
 
 // One file of settings; an absent file has none. Numbers are read as Python reads them: these files
 // hold integers such as 1000000000000000019884624838656.
-class SettingsFile {
+class JsonSettings {
  public:
   // Throws ModelError when the file exists and is not a JSON object. It is read as Python reads
   // it (base/json/json_reader.h).
-  explicit SettingsFile(const std::filesystem::path& path, const KnownFiles& known = {});
+  explicit JsonSettings(const std::filesystem::path& path, const KnownFiles& known = {});
 
   // Returns nothing where the setting is absent or null; ModelError where it is not a string.
   std::optional<std::string> Text(std::string_view name) const;
