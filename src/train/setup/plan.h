@@ -54,7 +54,8 @@ struct RunPlan {
 };
 
 // Returns the mean number of queries in the batches of the first epoch, rounded up. If only the
-// number of queries limits the batches, this is the size of the largest one, and some have one less.
+// number of queries limits the batches, this is the size of the largest one, and some batches have
+// one query less.
 uint64_t LargestBatch(const sampling::Sampler& sampler);
 
 // Converts the recipe's epochs to steps, and its shares of the run ("10%") to numbers of steps, at
