@@ -1,4 +1,4 @@
-// What embeddings were made with: everything that decides their bytes, as lines NAME VALUE.
+// The provenance of embeddings: everything that decides their bytes, as lines NAME VALUE.
 //
 // Every layout keeps the lines beside its rows, and takes rows that it finds for those that are
 // wanted only where their lines say so.

@@ -1,4 +1,4 @@
-// What a sampler needs to go on where another one stopped.
+// The state that a sampler needs to continue where another one stopped.
 #pragma once
 
 #include <cstdint>
