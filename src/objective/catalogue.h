@@ -23,7 +23,8 @@ struct Needs {
   bool separable_by_row = true;    // the loss is a mean over queries of what each row says alone
 };
 
-// What an objective learns or keeps between batches. `train` owns it and passes it in as `States`.
+// The values that an objective learns or keeps between batches. `train` owns them and passes them
+// in as `States`.
 struct StatePlan {
   bool logistic = false;  // has a scale and a bias
   bool learn_scale = false;

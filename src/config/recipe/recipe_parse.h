@@ -21,7 +21,7 @@ namespace tandem::config {
 // was read with them.
 using RecipeCatalogues = std::span<const Catalogue>;
 
-// What becomes of a key that is set and does nothing in its recipe.
+// How a key is treated that is set and has no effect in its recipe.
 enum class IdleKeys {
   kRefuse,  // an error that says what the key needs
   kAccept   // nothing: run folders of older versions hold such keys
