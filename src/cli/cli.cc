@@ -78,7 +78,7 @@ std::string CommandWords(const CLI::App& app) {
   return parent == nullptr ? "" : CommandWords(*parent) + " " + app.get_name();
 }
 
-// What the command line asks for.
+// The request that the command line makes.
 struct Asked {
   Globals globals;
   CommandBody run;  // null: no command is named

@@ -1,4 +1,5 @@
-// The work of `tandem encode`: texts stream through block by block, whatever their number.
+// The work of `tandem encode`: reads, encodes and writes texts block by block, whatever their
+// number.
 #include <fmt/format.h>
 
 #include <filesystem>

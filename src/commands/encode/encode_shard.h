@@ -1,4 +1,4 @@
-// `tandem encode` as one of several processes that fill one folder with parts
+// Lets `tandem encode` be one of several processes that fill one folder with parts
 // (embeddings/layouts/part_record.h).
 #pragma once
 

@@ -1,4 +1,5 @@
-// The work of `tandem evaluate --model`: retrieve with the model, then evaluate as any run.
+// The work of `tandem evaluate --model`: retrieves with the model, and then evaluates as with a
+// run.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// `tandem index build`.
+// `tandem index build`: makes an index of documents.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-// `tandem index info`.
+// `tandem index info`: describes an index.
 #include <fmt/format.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Adapter folders in `tandem inspect`.
+// Inspects adapter folders for `tandem inspect`.
 
 #include <fmt/format.h>
 

@@ -1,4 +1,5 @@
-// Data in `tandem inspect`: texts, training lines, BEIR folders, judgements, runs, embeddings.
+// Inspects data for `tandem inspect`: texts, training lines, BEIR folders, judgements, runs,
+// embeddings.
 #include <fmt/format.h>
 
 #include <cmath>

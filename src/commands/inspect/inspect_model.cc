@@ -1,4 +1,4 @@
-// Model folders and weights files in `tandem inspect`.
+// Inspects model folders and weights files for `tandem inspect`.
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// Folders of embeddings in parts in `tandem inspect`.
+// Inspects folders of embeddings in parts for `tandem inspect`.
 #include <fmt/format.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Training runs and their checkpoints in `tandem inspect`.
+// Inspects training runs and their checkpoints for `tandem inspect`.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-// The text format of `tandem inspect`.
+// Prints the text format of `tandem inspect`.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -184,7 +184,7 @@ class ModelBackend final : public serve::Backend {
   std::shared_ptr<const index::DocumentIndex> index_;
   tensor::Precision precision_;
   std::optional<weights::Calibration> calibration_;
-  // The same batch size as for encoding in bulk.
+  // Batches have the same size as in bulk encoding.
   const search::BatchTokens batch_tokens_ =
       search::BatchTokensOn(model_->device(), search::EncodeOptions());
   std::vector<int32_t> prompt_tokens_;  // of the query prompt and the document prompt

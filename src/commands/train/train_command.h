@@ -1,4 +1,4 @@
-// `tandem train`: options; the work is in train_run.cc.
+// The options of `tandem train`; the work is in train_run.cc.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// `tandem train --check`.
+// The work of `tandem train --check`.
 #include <fmt/format.h>
 
 #include <algorithm>

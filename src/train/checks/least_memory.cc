@@ -13,8 +13,8 @@
 namespace tandem::train {
 namespace {
 
-// How many planned batches are searched for the largest one: enough to find one of nearly the
-// largest size, and few enough to be quick.
+// The number of planned batches that are searched for the largest one: enough to find one of nearly
+// the largest size, and few enough to be quick.
 constexpr int64_t kBatches = 200;
 // Tokens of the sample that the forward pass is measured on. A step has thousands.
 constexpr int64_t kSample = 768;

@@ -25,8 +25,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How many planned batches are searched for the largest one. An epoch of a million queries has
-// about this many, and later batches differ little from these.
+// The number of planned batches that are searched for the largest one. An epoch of a million
+// queries has about this many, and later batches differ little from these.
 constexpr int64_t kMostBatches = 20000;
 
 // Makes a step as the training loop does, with learning rate 0. Returns the number of tokens of the

@@ -1,4 +1,4 @@
-// `tandem train --profile-steps`.
+// The work of `tandem train --profile-steps`.
 #include <utility>
 
 #include "train/checks/step_profile.h"

@@ -13,10 +13,10 @@
 
 namespace tandem::train {
 
-// How a run is treated that cannot fit.
+// Whether a run that cannot fit is refused.
 enum class Shortage {
   kRefuse,  // an error
-  kWarn,    // a warning: the run begins all the same (--ignore-limits)
+  kWarn,    // a warning; the run begins nevertheless (--ignore-limits)
 };
 
 // Throws UsageError if the run needs more than a hard bound allows; the message names the bound

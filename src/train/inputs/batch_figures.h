@@ -39,7 +39,7 @@ std::vector<uint32_t> TasksOf(const RunData& data, const config::Recipe& recipe,
 void CheckTasks(const config::LoadedRecipe& loaded, const ExampleTexts& texts,
                 const BatchFigures& figures, const objective::Needs& needs);
 
-// "batches are of one task: 3 tasks, of 20 to 48 queries". `tasks` is not empty.
+// Returns "batches are of one task: 3 tasks, of 20 to 48 queries". `tasks` must not be empty.
 std::string TasksText(std::span<const uint32_t> tasks);
 
 // Returns the error for a query whose texts are longer than `train.batch_tokens`. `set` has the

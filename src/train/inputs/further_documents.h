@@ -22,8 +22,8 @@ struct LabelCount {
 LabelCount CountLabels(const data::TrainingSet& set, std::span<const uint32_t> training,
                        bool graded_own);
 
-// How many extra documents the training queries have: judged negatives (grade 0), or, if the paired
-// document may have any grade, labelled documents besides the paired one.
+// The numbers of extra documents of the training queries: judged negatives (grade 0), or, if the
+// paired document may have any grade, labelled documents besides the paired one.
 struct FurtherCounts {
   size_t queries = 0;
   size_t without = 0;   // queries that have none
@@ -34,7 +34,7 @@ struct FurtherCounts {
   bool graded = false;  // extra labelled documents, not judged negatives
   size_t mined = 0;     // extra negatives that the run mines for each query
 
-  // "judged negatives", "extra labelled documents"
+  // Returns "judged negatives" or "extra labelled documents".
   std::string_view name() const;
   // "190 of 198 training queries have judged negatives (0 to 5, lower median 1)"; with [mining], ",
   // and 5 are mined for each query" is added.

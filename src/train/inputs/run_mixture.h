@@ -1,4 +1,4 @@
-// How a run mixes its data sets: `data.mixture` and the weights of [[data.source]].
+// Sets how a run mixes its data sets, by `data.mixture` and the weights of [[data.source]].
 #pragma once
 
 #include <cstdint>

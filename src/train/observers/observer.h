@@ -18,15 +18,15 @@ namespace tandem::train {
 
 class Loop;
 
-// What the loop should do after a call of an observer.
+// The action of the loop after a call of an observer.
 enum class Next {
   kGoOn,
   kStop,       // end the run here; it is complete
   kInterrupt,  // stop now; a later process resumes the run here
 };
 
-// How often a step computes the loss of equal scores: often enough to see a model collapse, and too
-// rarely to cost time.
+// The number of steps from one computation of the loss of equal scores to the next. It is small
+// enough to see a model collapse, and large enough to cost little time.
 inline constexpr int64_t kEqualScoresEvery = 5;
 
 // The result of one step.

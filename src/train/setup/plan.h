@@ -35,8 +35,8 @@ struct RunPlan {
   // step has all of its batches, or the run ends with its epochs.
   std::optional<int64_t> batches;
   bool by_progress = false;
-  // With `by_progress`, shares of the run that replace the numbers of steps above; 0: not given as
-  // shares.
+  // Shares of the run that replace the numbers of steps above if `by_progress`; 0: the recipe gives
+  // no share.
   double checkpoint_share = 0;
   double validate_share = 0;
   MiningPlan mining;

@@ -26,7 +26,7 @@ struct StepOptions {
   dist::GradientReducer* reducer = nullptr;
 };
 
-// The loss of a batch, with the numbers behind it.
+// The loss of a batch, with the counts and values that it is made of.
 struct BatchOutcome {
   double loss = 0;   // queries have their weights in the labels, except in Step::Forward
   double count = 0;  // number of terms that the loss is a mean over
