@@ -34,7 +34,7 @@ class Provenance {
 // Says which differences count.
 enum class Sameness {
   kBytes,    // all: the same texts would get other bytes
-  kMeaning,  // those of lines that `wanted` has, and that change more than rounding
+  kMeaning,  // in lines that `wanted` has and that change more than rounding
 };
 
 // Throws where `was` is not what is wanted, naming the first line that differs and what a user can

@@ -30,7 +30,7 @@ struct StatePlan {
   bool learn_scale = false;
   bool learn_bias = false;
   double scale = 1;            // its value at the start, and always where it is not learned
-  std::optional<double> bias;  // the same; none: Objective::StartingBias of the first batch
+  std::optional<double> bias;  // likewise; none: Objective::StartingBias of the first batch
   double learning_rate_factor = 1;
 
   int64_t bank = 0;          // scores kept of each kind, positive and negative; 0: none

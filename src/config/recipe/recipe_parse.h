@@ -43,7 +43,7 @@ struct LoadedRecipe {
   std::string text;               // of the file, as it is
   std::vector<std::string> sets;  // each `--set` over it, as it was given
   RecipePositions positions;
-  RecipeCatalogues catalogues;  // those that it was read with
+  RecipeCatalogues catalogues;  // the ones that it was read with
 
   // An error at the place where `key` ("validation.measure") was given, else at the file; the
   // message is prefixed by the key.
