@@ -1,5 +1,5 @@
-// For std::visit: Overloaded{[](A a) { ... }, [](B b) { ... }} calls the function of the type that a
-// variant holds.
+// For std::visit: Overloaded{[](A a) { ... }, [](B b) { ... }} calls the function of the type that
+// a variant holds.
 #pragma once
 
 namespace tandem {

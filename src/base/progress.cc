@@ -26,7 +26,7 @@ std::string FormatRate(double rate) {
   return fmt::format("{:.{}f}", rate, rate < 10 ? 2 : 0);
 }
 
-// What a line consists of.
+// The parts of a line.
 struct LineParts {
   std::string label;
   std::optional<double> share;  // of the job; none: there is no bar

@@ -52,7 +52,7 @@ void AddGlobalFlags(Flags& flags, Globals& globals) {
   flags.AddSwitch("-q,--quiet", globals.quiet, "Only warnings and errors on stderr");
 }
 
-// The suggestion for an unknown word on the command line: the nearest flag or command.
+// Suggests the nearest flag or command for an unknown word on the command line.
 std::string Suggestion(const CLI::App& app, const std::string& word) {
   std::vector<std::string> names;
   if (word.rfind('-', 0) == 0) {
@@ -66,22 +66,22 @@ std::string Suggestion(const CLI::App& app, const std::string& word) {
   return DidYouMean(word, views);
 }
 
-// The command that was named, or its part.
+// Returns the command that the command line names, or the part of it that is named.
 const CLI::App& ActiveApp(const CLI::App& app) {
   const std::vector<CLI::App*> chosen = app.get_subcommands();
   return chosen.empty() ? app : ActiveApp(*chosen.front());
 }
 
-// " index build", as it stands after `tandem`.
+// Returns the words after `tandem` that name a command, such as " index build".
 std::string CommandWords(const CLI::App& app) {
   const CLI::App* parent = app.get_parent();
   return parent == nullptr ? "" : CommandWords(*parent) + " " + app.get_name();
 }
 
-// What was asked for.
+// The request that the command line makes.
 struct Asked {
   Globals globals;
-  CommandBody run;  // null: nothing was
+  CommandBody run;  // null: no command is named
 };
 
 void AddCommand(const Command& command, CLI::App& parent, Asked* asked) {
@@ -104,7 +104,8 @@ void AddCommand(const Command& command, CLI::App& parent, Asked* asked) {
 
 int ReportUsage(const CLI::App& app, std::string message) {
   const CLI::App& active = ActiveApp(app);
-  // An unknown word is named before anything else: a misspelt flag is why the right one is missing.
+  // An unknown word is reported first, because a misspelt flag explains why a required one is
+  // missing.
   const std::vector<std::string> extras = app.remaining(true);
   if (!extras.empty()) {
     const std::string& word = extras.front();
@@ -121,7 +122,7 @@ int ReportUsage(const CLI::App& app, std::string message) {
   return static_cast<int>(ExitCode::kUsage);
 }
 
-// Runs `body`; whatever it throws becomes a message and an exit code.
+// Runs `body` and turns whatever it throws into a message and an exit code.
 int RunGuarded(const std::function<void()>& body) {
   try {
     body();
@@ -134,7 +135,8 @@ int RunGuarded(const std::function<void()>& body) {
     Terminal::Get().Error(error.what());
     return static_cast<int>(error.exit_code());
   } catch (const std::filesystem::filesystem_error& error) {
-    // Of a path that the user gave: no permission, a loop of links, a name that is too long.
+    // The system refused a path that the user gave: no permission, a loop of links, a name that is
+    // too long.
     Terminal::Get().Error(
         fmt::format("{}: cannot be used: {}", error.path1().native(), error.code().message()));
     return static_cast<int>(ExitCode::kData);
@@ -153,7 +155,7 @@ int RunGuarded(const std::function<void()>& body) {
 constexpr const char* kSummary =
     "Trains, evaluates and searches with dual-encoder retrievers (embedding models).";
 
-// All flags and commands; parsing fills `asked`.
+// Adds all flags and commands; parsing then fills `asked`.
 void SetUp(CommandTable commands, CLI::App& app, Asked* asked) {
   app.formatter(MakeHelpText());
   app.set_help_flag("-h,--help", "Print this help and exit");
@@ -186,7 +188,7 @@ int RunCommandLine(CommandTable commands, int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     return ReportUsage(
         app, UsageMessage(ActiveApp(app), error, {argv + 1, static_cast<size_t>(argc - 1)}));
-  } catch (const UsageError& error) {  // a value that flags.cc refuses
+  } catch (const UsageError& error) {  // flags.cc refuses a value
     return ReportUsage(app, error.what());
   }
   if (!asked.run) {

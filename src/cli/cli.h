@@ -1,4 +1,4 @@
-// The command line: global flags, commands, and what becomes of errors.
+// Runs the command line: global flags, commands, and the reports of errors.
 #pragma once
 
 #include <span>
@@ -11,10 +11,10 @@ namespace tandem::app {
 using CommandTable = std::span<const Command* const>;
 
 // Parses and runs one of `commands`; prints errors on stderr and returns the exit code
-// (base/error.h). A closed pipe on stdout ends quietly.
+// (base/error.h). If stdout is a closed pipe, the program ends without an error message.
 int RunCommandLine(CommandTable commands, int argc, const char* const* argv);
 
-// `commands` with their flags, as their help shows them.
+// Describes `commands` with their flags, as their help shows them.
 CommandDescription DescribeProgram(CommandTable commands);
 
 }  // namespace tandem::app

@@ -14,11 +14,10 @@
 namespace tandem::app {
 namespace {
 
-constexpr int64_t kNoUpperBound = 1'000'000'000;  // help and messages leave out such a bound
+constexpr int64_t kNoUpperBound = 1'000'000'000;  // help and messages do not show a bound this high
 
-// --- Values --------------------------------------------------------------------------------------
-// CLI11 hands values over as words. Which words are numbers, and what a user reads about those that
-// are not, differs between its versions; so both are decided here.
+// CLI11 passes values as words. Its versions differ in which words they take for numbers and in
+// their messages about other words, so that both are decided here.
 
 [[noreturn]] void ThrowWrongValue(std::string_view flag, std::string_view word,
                                   std::string_view expected) {
@@ -26,7 +25,8 @@ constexpr int64_t kNoUpperBound = 1'000'000'000;  // help and messages leave out
       fmt::format("{} is {}; expected {}", flag, word.empty() ? "empty" : word, expected));
 }
 
-// Decimal digits with a minus at most; false for everything else and for what `Number` cannot hold.
+// Reads decimal digits, after a minus at most. Returns false for other words and for numbers that
+// `Number` cannot hold.
 template <typename Number>
 bool ReadNumber(std::string_view word, Number& value) {
   const char* const end = word.data() + word.size();
@@ -79,7 +79,7 @@ constexpr const char* kTypeName<double> = "NUMBER";
 template <typename T>
 constexpr const char* kTypeName<std::optional<T>> = kTypeName<T>;
 
-// A flag with one value.
+// Adds a flag with one value.
 template <typename T>
 Flag AddTo(CLI::App& app, std::string_view name, T& value, std::string_view help) {
   const std::string flag(name);
@@ -96,7 +96,7 @@ Flag AddTo(CLI::App& app, std::string_view name, T& value, std::string_view help
       std::string(help), false, [&value] { return DefaultText(value); });
   option->type_name(kTypeName<T>);
   option->type_size(1)->expected(1);
-  option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);  // the callback counts them
+  option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);  // the callback counts the values
   return Flag(option);
 }
 

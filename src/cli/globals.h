@@ -1,4 +1,4 @@
-// Flags that every command takes.
+// The flags that every command has.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,16 @@
 namespace tandem::app {
 
 struct Globals {
-  int threads = 0;              // 0: all that the machine gives
-  std::string precision = "";   // "" (the command's default), as tensor::ResolvePrecision reads it
-  std::string device = "";      // "" (the recipe's, or cpu), as tensor::ResolveDevice reads it
+  int threads = 0;              // 0: all threads that the machine offers
+  std::string precision = "";   // as tensor::ResolvePrecision reads it; "": the command's default
+  std::string device = "";      // as tensor::ResolveDevice reads it; "": the recipe's, or cpu
   std::optional<int64_t> seed;  // none: the recipe's, or 1
   bool quiet = false;
 };
 
-// The threads, UsableThreads() for 0.
+// Returns the number of threads; UsableThreads() for 0.
 int ThreadsOf(const Globals& globals);
-// The seed of commands without a recipe: 1 where none is given.
+// Returns the seed of commands without a recipe: 1 if none is given.
 uint64_t SeedOf(const Globals& globals);
 
 }  // namespace tandem::app

@@ -1,4 +1,4 @@
-// What `tandem` writes on stderr: messages of the libraries, progress, and the error that ends it.
+// Writes to stderr: messages of the libraries, progress, and the error that ends the program.
 #pragma once
 
 #include <atomic>
@@ -8,20 +8,20 @@
 
 namespace tandem::app {
 
-// The program's message sink. Colours are used on a terminal unless NO_COLOR is set. Each message
-// is one write, so that the lines of several threads do not mix.
+// The message sink of the program. Colours are used on a terminal unless NO_COLOR is set. Each
+// message is one write, so that the lines of several threads do not mix.
 class Terminal final : public MessageSink {
  public:
-  // The one of this process; made at the first call.
+  // Returns the object of this process, which the first call makes.
   static Terminal& Get();
 
   // Whether notes and progress are left out (`--quiet`); warnings and errors never are.
   void set_quiet(bool quiet) { quiet_ = quiet; }
 
   void Note(std::string_view message) override;
-  // Writes `warning: MESSAGE`, the label in yellow.
+  // Writes `warning: MESSAGE`, with a yellow label.
   void Warn(std::string_view message) override;
-  // Writes `error: MESSAGE`, the label in red.
+  // Writes `error: MESSAGE`, with a red label.
   void Error(std::string_view message) const;
 
   ProgressView progress_view() const override;
@@ -31,13 +31,14 @@ class Terminal final : public MessageSink {
  private:
   Terminal();
   void WriteLabelled(std::string_view label, int colour, std::string_view message) const;
-  // A message takes the row of a bar that is being drawn; the next drawing comes below it.
+  // Clears a progress bar, so that a message can take its row; the bar is next drawn below the
+  // message.
   void ClearBar() const;
 
   bool is_terminal_;
   bool coloured_;
   bool quiet_ = false;
-  std::atomic<bool> bar_is_open_ = false;  // the cursor stands after a bar
+  std::atomic<bool> bar_is_open_ = false;  // the cursor is at the end of a bar
 };
 
 }  // namespace tandem::app

@@ -20,7 +20,7 @@ std::string FeaturesText() {
                           : fmt::format("{}", fmt::join(features, " "));
 }
 
-// What this process would compute by, as TANDEM_ISA allows.
+// Describes the instructions that this process would use, as TANDEM_ISA allows.
 std::string KernelsText() {
   const tensor::Isa isa = tensor::CurrentIsa();
   const std::string_view bf16 = tensor::Bf16Instructions(isa);

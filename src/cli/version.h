@@ -1,15 +1,16 @@
-// What `tandem --version` prints.
+// The text of `tandem --version`.
 #pragma once
 
 #include <string>
 
 namespace tandem::app {
 
-// "0.1.0".
+// Returns the version alone: "0.1.0".
 std::string Version();
 
-// Lines: Tandem's version, the libraries it was built with, the processor's features, and the
-// instructions that kernels take of them. Throws UsageError for a TANDEM_ISA that does not fit.
+// Returns several lines: Tandem's version, the libraries it was built with, the processor's
+// features, and the instructions among them that the kernels use. Throws UsageError if TANDEM_ISA
+// does not fit the processor.
 std::string VersionText();
 
 }  // namespace tandem::app

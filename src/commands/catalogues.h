@@ -1,5 +1,4 @@
-// All catalogues: the one list that recipes, `tandem list`, `tandem explain` and the reference docs
-// read.
+// Lists all catalogues, for recipes, `tandem list`, `tandem explain` and the reference documents.
 #pragma once
 
 #include <span>
@@ -8,8 +7,8 @@
 
 namespace tandem::app {
 
-// Samplers, objectives, optimizers, schedules, measures, encoders, kinds of indexes and commands,
-// in the order in which the parts of a run come.
+// Returns samplers, objectives, optimizers, schedules, measures, encoders, kinds of indexes and
+// commands, in the order in which a run uses them.
 std::span<const config::Catalogue> AllCatalogues();
 
 }  // namespace tandem::app

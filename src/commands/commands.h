@@ -1,4 +1,4 @@
-// All commands of `tandem`. The table is written from CMakeLists.txt.
+// Lists all commands of `tandem`. The table is generated from CMakeLists.txt.
 #pragma once
 
 #include <span>
@@ -8,9 +8,9 @@
 
 namespace tandem::app {
 
-// Every command in the order of `tandem --help`.
+// Returns every command in the order of `tandem --help`.
 std::span<const Command* const> Commands();
-// What `tandem list` and `tandem explain` show of them.
+// Returns the commands as `tandem list` and `tandem explain` show them.
 config::Catalogue CommandCatalogue();
 
 }  // namespace tandem::app

@@ -1,4 +1,4 @@
-// `--ignore-identical-ids`: what commands do about documents that have the id of their query.
+// `--ignore-identical-ids`: decides how commands treat documents that have the id of their query.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,16 @@ namespace tandem::app {
 
 void AddIdenticalIdsFlag(Flags& flags, bool& ignore);
 
-// Takes results with the id of their query out of `run` where that was asked for (eval's
-// LeaveOutIdenticalIds), and says what was found: a warning that names the flag where it was not.
+// If `ignore`, takes results with the id of their query out of `run` (eval's LeaveOutIdenticalIds).
+// Returns remarks on the results that were found: a warning that names the flag if it was not
+// given.
 std::vector<eval::Remark> TreatIdenticalIds(bool ignore, const data::Qrels* qrels, data::Run& run);
 
-// What there is to say of a number of queries that have such results.
+// Returns the remarks for a number of queries that have such results.
 std::vector<eval::Remark> IdenticalIdsRemarks(bool ignore, size_t queries);
 
-// Of queries whose text is a document of another id: nothing for 0.
+// Returns the remarks for a number of queries whose text is also that of a document with another
+// id; none for 0.
 std::vector<eval::Remark> OwnTextRemarks(size_t queries);
 
 }  // namespace tandem::app

@@ -1,4 +1,4 @@
-// Flags of commands that read training lines: what the lines do not say themselves.
+// The flags of commands that read training lines; they say what the lines do not.
 #pragma once
 
 #include <string>
@@ -15,11 +15,11 @@ struct LineFlags {
   std::string ids = "given";   // or "text"
 };
 
-// --labels, --ignore-columns and --ids.
+// Adds --labels, --ignore-columns and --ids.
 void AddLineFlags(Flags& flags, LineFlags& lines);
 
-// What they say of the data at `path`. Throws UsageError for a label without a number, and for a
-// flag that is given with a folder, which has no lines.
+// Returns the rules that the flags give for the data at `path`. Throws UsageError for a label
+// without a number, and for a flag that is given with a folder, which has no lines.
 data::LineRules LineRulesOf(const LineFlags& lines, const std::string& path);
 
 }  // namespace tandem::app

@@ -1,4 +1,5 @@
-// What the tensor commands do first: set threads, load the model, resolve the precision.
+// The first actions of commands with tensors: set the threads, load the model, resolve the
+// precision.
 #pragma once
 
 #include <memory>
@@ -11,24 +12,25 @@
 
 namespace tandem::app {
 
-// What the flags say of a model that is loaded. Queries get `query_prompt` in front, which a data
-// set brings; empty: the folder's own prompt, or that of --prompt.
+// Returns the options that the flags give for loading a model. Queries get the prompt
+// `query_prompt`, which comes from a data set; empty: the folder's own prompt, or that of --prompt.
 model::LoadOptions LoadOptionsOf(const ModelFlags& flags, const std::string& query_prompt = "");
 
-// The device of `--device`, the CPU where it is not given; a CUDA device becomes libtorch's current
-// one. Throws UsageError as tensor::UseDevice.
+// Returns the device of `--device`, or the CPU if it is not given. A CUDA device becomes libtorch's
+// current one. Throws as tensor::UseDevice does.
 c10::Device CommandDevice(const Globals& globals);
 
 // Sets the process up for tensors (tensor/machine/process.h), then loads the folder with
-// LoadOptionsOf and moves the model to CommandDevice. Notes which prompt --prompt stands for.
+// LoadOptionsOf and moves the model to CommandDevice. Notes the prompt that --prompt chooses.
 // Throws ModelError, UsageError.
 std::unique_ptr<model::DualEncoder> LoadModel(const Globals& globals, const ModelFlags& flags,
                                               const std::string& query_prompt = "");
 
-// The last part of a path, for files that other machines read, which do not have the path to it.
+// Returns the last part of a path, for files that are read on other machines, where the rest of the
+// path does not exist.
 std::string FolderName(const std::string& folder);
 
-// The global flags as the encoder takes them: `--precision` (fp32 where not given), as
+// Returns the encoder's options from the global flags: `--precision` (fp32 if not given) as
 // CommandDevice computes it, and `--threads`.
 search::EncodeOptions BulkOptions(const Globals& globals);
 

@@ -1,5 +1,5 @@
-// Entry of both programs, `tandem` and `tandem-torch`: parse, dispatch, turn errors into exit
-// codes.
+// The entry of both programs, `tandem` and `tandem-torch`: parses the command line, runs the
+// command, and turns errors into exit codes.
 #include <csignal>
 
 #include "cli/cli.h"

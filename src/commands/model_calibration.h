@@ -1,4 +1,4 @@
-// The probabilities of a model that is loaded.
+// Gives the calibration of a loaded model, which turns scores into probabilities.
 #pragma once
 
 #include <optional>
@@ -10,13 +10,14 @@
 
 namespace tandem::app {
 
-// The model's calibration; none where it has none, and, with a warning, where that is for scores of
-// another similarity than the model's. Warns where prompt or lengths of `flags` make other scores
-// than those that it was fitted to: they still are those of the same texts, so that it is used.
+// Returns the model's calibration; none if it has none, and, with a warning, if it is for scores of
+// another similarity than the model's. Warns if the prompt or lengths of `flags` lead to other
+// scores than those that it was fitted to. It is used nevertheless, because the scores are still
+// those of the same texts.
 std::optional<weights::Calibration> CalibrationOf(const model::DualEncoder& model,
                                                   const ModelFlags& flags);
 
-// Throws UsageError where a least probability is asked of a model, of this folder, that has no
+// Throws UsageError if a minimum probability is given and the model of this folder has no
 // calibration.
 void CheckProbabilities(const std::optional<weights::Calibration>& calibration,
                         std::optional<double> min_probability, const std::string& folder);

@@ -1,4 +1,4 @@
-// How many results of a query commands rank for measures.
+// The number of results of each query that commands rank for measures.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace tandem::app {
 
-// trec_eval's usual depth, 1,000, and more where a measure looks further.
+// Returns trec_eval's usual depth, 1,000, or more if a measure needs more.
 inline size_t RankedDepth(std::span<const eval::Measure> measures) {
   size_t depth = 1000;
   for (const eval::Measure& measure : measures) {

@@ -14,8 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The comments above recipe.given.toml name what the command line gave over it, one on each line
-// (train/run/run_records.h).
+// Returns the settings of the command line, which comments at the top of recipe.given.toml name,
+// one on each line (train/run/run_records.h).
 std::vector<std::string> SetsAbove(const std::string& text) {
   constexpr std::string_view kStart = "#   --set ";
   std::vector<std::string> sets;
@@ -47,7 +47,8 @@ fs::path LastPart(const std::string& path) {
 std::vector<std::string> Places(const std::string& resolved,
                                 const std::optional<std::string>& given) {
   if (resolved.empty()) return {};
-  // A given path that ends otherwise is not what the run used: somebody changed one of the files.
+  // A given path with another last part is not the one that the run used: somebody has changed one
+  // of the files.
   if (!given || given->empty() || *given == resolved || LastPart(*given) != LastPart(resolved)) {
     return {resolved};
   }

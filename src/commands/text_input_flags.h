@@ -1,4 +1,4 @@
-// Flags of commands that read texts from many files (data/input/text_input.h).
+// The flags of commands that read texts from many files (data/input/text_input.h).
 #pragma once
 
 #include <string>
@@ -17,13 +17,14 @@ struct TextInputFlags {
   std::vector<std::string> fields;  // as ParseMetadataFields takes them
 };
 
-// --format, --id-field and --text-field; the files are the command's own argument.
+// Adds --format, --id-field and --text-field; the files are the command's own argument.
 void AddTextInputFlags(Flags& flags, TextInputFlags& input);
 
-// --field, for commands that keep metadata.
+// Adds --field, for commands that keep metadata.
 void AddFieldFlag(Flags& flags, TextInputFlags& input);
 
-// What the flags say of the texts in `inputs`. Throws UsageError for a field of another type.
+// Returns the options that the flags give for the texts in `inputs`. Throws UsageError for a field
+// of another type.
 data::TextInputOptions TextInputOptionsOf(const TextInputFlags& flags,
                                           std::vector<std::string> inputs, data::TextRole role);
 

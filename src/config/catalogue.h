@@ -17,9 +17,8 @@ namespace tandem::config {
 
 class Params;
 
-// What is wrong with parameters that are each in range but contradict each other. `name` is the
-// parameter that the error message names, `text` follows it there ("needs ..."). An empty text
-// means that nothing is wrong.
+// A contradiction between parameters that are each in range. `name` is the parameter that the error
+// message names, `text` follows it there ("needs ..."). An empty text means that nothing is wrong.
 struct ParamProblem {
   std::string_view name;
   std::string text;
@@ -54,7 +53,8 @@ struct Catalogue {
   std::string_view table;
   std::string_view summary;  // what its entries are
   std::vector<const EntryInfo*> entries;
-  // What `tandem explain` prints of an entry besides summary, source and parameters; null: nothing.
+  // Prints the details of an entry that `tandem explain` shows besides summary, source and
+  // parameters; null: there are none.
   std::string (*details)(const EntryInfo& entry) = nullptr;
 };
 

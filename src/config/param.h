@@ -63,7 +63,7 @@ using DefaultValue = std::variant<std::monostate, bool, int64_t, double, std::st
 
 // Says when a parameter does something. Setting one that does nothing is an error.
 struct ParamCondition {
-  // What it needs, in words that stand after "needs": `weighting = "ndcg2++"`. Empty: nothing.
+  // The condition in words that follow "needs": `weighting = "ndcg2++"`. Empty: no condition.
   std::string_view text;
   bool (*holds)(const Params& params) = nullptr;  // null: always
 };
@@ -77,8 +77,8 @@ struct ParamInfo {
   Range range;  // numbers and integers, and those of lists
   std::span<const ChoiceInfo> choices;
   std::string_view unset_doc;  // what holds when there is no value
-  // What other programs call it and how to convert: "sentence-transformers: `scale` = 1 /
-  // temperature". Empty: no program that users come from has it.
+  // The name of the parameter in other programs, and how to convert it: "sentence-transformers:
+  // `scale` = 1 / temperature". Empty: no program that users come from has it.
   std::string_view elsewhere;
   ParamCondition condition;
 

@@ -25,7 +25,7 @@ struct Judgement {
   bool has_score() const { return !std::isnan(score); }
 };
 
-// What the scores of a data set are, by the way they are written.
+// The form in which the scores of a data set are written.
 enum class ScoreKind {
   kNone,
   kPairs,          // of a line's one pair: its grade, or a teacher's score
@@ -34,7 +34,7 @@ enum class ScoreKind {
   kMargins         // a teacher's: score minus that of the line's positive, which has score 0
 };
 
-// What they say of the documents (data/lines/score_meaning.h decides it).
+// The meaning of the scores for the documents (data/lines/score_meaning.h decides it).
 enum class ScoreMeaning {
   kNone,    // there are none
   kLabels,  // all are 0 or 1: Judgement::grade is that label, whatever list the document stands in

@@ -1,4 +1,4 @@
-// What to give instead of a folder, where a file is expected.
+// Advises which file to give if a folder is given where a file is expected.
 #pragma once
 
 #include <filesystem>

@@ -31,7 +31,7 @@ struct WriteOptions {
   std::optional<size_t> negatives;
 };
 
-// What was written.
+// Counts of the output that was written.
 struct WriteCounts {
   size_t queries = 0;
   size_t documents = 0;   // different ones

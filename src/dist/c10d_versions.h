@@ -14,11 +14,11 @@
 
 namespace tandem::dist {
 
-// What a collective operation that is under way is held by: c10d::Work, which libtorch 1.13 has
-// inside of c10d::ProcessGroup too.
+// A pointer to a running collective operation: c10d::Work, which libtorch 1.13 has inside of
+// c10d::ProcessGroup too.
 using WorkPointer = decltype(std::declval<c10d::ProcessGroupGloo&>().barrier());
 
-// What Gloo's and NCCL's operations are called by.
+// The type by which Gloo's and NCCL's operations are called.
 #if TORCH_VERSION_MAJOR >= 2
 using Backend = c10d::Backend;
 #else

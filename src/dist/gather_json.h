@@ -1,4 +1,4 @@
-// What processes say of themselves, for those that must be alike.
+// Gathers facts about processes that must agree.
 #pragma once
 
 #include <vector>

@@ -33,7 +33,7 @@ struct PeersOptions {
   std::chrono::milliseconds beat{1000};
 };
 
-// What happened to another process.
+// The failure of another process.
 struct LostPeer {
   std::string what;   // "rank 1 (host2) has not answered for 270 s"
   int exit_code = 7;  // of this process, as it ends because of that

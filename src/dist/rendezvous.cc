@@ -70,7 +70,7 @@ class StoreOfPeers final : public PeerStore {
   StorePointer store_;
 };
 
-// What a process has left there for all of them; "" for nothing.
+// Returns the message that a process has left in the store for all of them; "" if there is none.
 std::string WordOf(const Launch& launch, c10d::Store& store, const char* key) {
   if (!store.check({key})) return "";
   const std::vector<uint8_t> word = store.get(key);

@@ -77,7 +77,7 @@ class EqualBlocks {
 
  private:
   uint64_t OffsetOf(size_t block) const { return table_.start + block * sizeof(uint64_t); }
-  // What the table says of a block whose bytes have this hash.
+  // Returns the table's entry for a block whose bytes have this hash.
   uint64_t EntryOf(size_t block, uint64_t hash) const;
   BlockState StateOf(size_t block, std::string* bytes) const;
 

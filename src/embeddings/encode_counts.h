@@ -1,4 +1,4 @@
-// What was noticed while texts were encoded.
+// Counts of events during the encoding of texts.
 #pragma once
 
 #include <array>

@@ -9,11 +9,11 @@
 namespace tandem::embeddings {
 namespace {
 
-// What a user knows a line by.
+// The names by which a user knows the setting of a line.
 struct Setting {
   std::string_view key;     // its line's first word
   std::string_view name;    // in a message
-  std::string_view remedy;  // what makes it the same again
+  std::string_view remedy;  // advice for restoring the setting
   bool is_shown = true;     // whether its value says something to a person
   bool is_place = false;    // where embeddings were made: it changes them by rounding alone
 };

@@ -1,4 +1,4 @@
-// What embeddings were made with: everything that decides their bytes, as lines NAME VALUE.
+// The provenance of embeddings: everything that decides their bytes, as lines NAME VALUE.
 //
 // Every layout keeps the lines beside its rows, and takes rows that it finds for those that are
 // wanted only where their lines say so.
@@ -34,7 +34,7 @@ class Provenance {
 // Says which differences count.
 enum class Sameness {
   kBytes,    // all: the same texts would get other bytes
-  kMeaning,  // those of lines that `wanted` has, and that change more than rounding
+  kMeaning,  // in lines that `wanted` has and that change more than rounding
 };
 
 // Throws where `was` is not what is wanted, naming the first line that differs and what a user can

@@ -57,7 +57,7 @@ bool NeedsSamples(std::span<const Measure> measures);
 Evaluation EvaluateRun(const data::Run& run, const data::Qrels& qrels,
                        std::span<const Measure> measures, const EvaluationOptions& options);
 
-// What a reader of an evaluation must be told besides its numbers.
+// A fact that a reader of an evaluation must know besides its numbers.
 struct Remark {
   std::string text;         // one line: "WHAT: COUNT"
   bool is_warning = false;  // it may change what the numbers mean

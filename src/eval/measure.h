@@ -36,7 +36,7 @@ enum class MeasureKind {
   kSamplesPerQuery  // of_samples of each query, then the mean over the queries that have one
 };
 
-// What a measure takes from grades.
+// How a measure uses grades.
 enum class GradeUse {
   kLevel,     // whether a document is a positive: has the relevance level or more
   kGains,     // gains: every grade above 0 counts, whatever the relevance level
@@ -49,9 +49,9 @@ struct MeasureTraits {
   CutOff cut_off = CutOff::kNone;
   MeasureKind kind = MeasureKind::kRanking;
   GradeUse grades = GradeUse::kLevel;
-  // What other programs call it, "" where they do not have it: trec_eval without a cut-off
-  // ("recip_rank") and before one ("ndcg_cut", of ndcg_cut_10), ir_measures where its name is
-  // another than ours, capitals aside ("AP").
+  // The name in other programs, "" if they do not have the measure: trec_eval without a cut-off
+  // ("recip_rank") and before one ("ndcg_cut", of ndcg_cut_10), ir_measures if its name differs
+  // from ours in more than capitals ("AP").
   std::string_view trec_eval_name;
   std::string_view trec_eval_cut_name;
   std::string_view ir_measures_name;

@@ -1,8 +1,8 @@
-// What the approximate kinds do: IndexKindMaker::build and ::open of each.
+// The work of the approximate kinds: IndexKindMaker::build and ::open of each.
 //
 // FAISS trains (k-means, product quantizers) and builds (graphs); files and searches are ours.
-// Files are mapped, what damage can do to a search is known, and Debian's build of FAISS, which is
-// for every processor, multiplies without AVX2.
+// Files are mapped, the effects of damage on a search are known, and Debian's build of FAISS, which
+// is for every processor, multiplies without AVX2.
 //
 // build writes one file into `folder`, measures the effort that the parameter `recall` takes and
 // keeps it in the file. It throws UsageError for parameters that do not fit the rows, OutputError

@@ -1,4 +1,4 @@
-// What the descriptors of approximate kinds share.
+// The parameters that the descriptors of approximate kinds share.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ inline constexpr config::ParamInfo kRecallParam =
                    "effort that it takes",
                    0.95, {0.5, 0.9999});
 
-// What a query costs at this recall, where it costs 1 at 0.95: measured with a million rows,
-// between 0.9 and 0.99 (docs/indexes.md).
+// Returns the cost of a query at this recall relative to its cost at recall 0.95: measured with a
+// million rows, between 0.9 and 0.99 (docs/indexes.md).
 double EffortFactor(double recall);
 
 inline constexpr config::ParamInfo kListsParam =

@@ -13,8 +13,8 @@
 namespace tandem::index {
 namespace {
 
-// What one thread reads from memory where it does little else, and what a disk of today gives to
-// reads here and there. Bytes a second.
+// The rates, in bytes a second, at which one thread that does little else reads from memory, and at
+// which a disk of today serves scattered reads.
 constexpr double kMemoryRate = 10e9;
 constexpr double kDiskRate = 200e6;
 

@@ -26,8 +26,8 @@ struct ChoiceRequest {
 struct Choice {
   const IndexKindInfo* kind = nullptr;
   config::Params params;  // of the kind; `recall` is among those of approximate kinds
-  // What VectorQuery::effort should be: 0, since an approximate kind measures while it is built
-  // what effort the asked recall takes, and keeps it as its default.
+  // The value for VectorQuery::effort: 0, because an approximate kind measures during its build
+  // which effort the wanted recall takes, and keeps that as its default.
   size_t effort = 0;
   // One sentence without its full stop: "ivf_pq with lists = 4096 and code_bytes = 48: the 2.0 GiB
   // of memory do not hold hnsw (5.1 GiB)".

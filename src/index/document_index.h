@@ -29,9 +29,9 @@ struct IndexModel {
   std::string similarity;    // "cosine" or "dot"
   size_t width = 0;          // E
   std::string precision;     // that documents were encoded in
-  // What the model must be loaded with to be the same (index/building/index_model.h): the document
-  // prompt as text, the length in tokens that documents were cut at, and --dimensions where it was
-  // given.
+  // The settings with which the model must be loaded to be the same (index/building/index_model.h):
+  // the document prompt as text, the length in tokens at which documents were cut, and --dimensions
+  // if it was given.
   std::string document_prompt;
   std::optional<size_t> max_document_tokens;
   std::optional<int64_t> dimensions;

@@ -30,7 +30,7 @@ struct KindHeader {
   uint64_t rows = 0;
   uint64_t width = 0;
   MeasuredRecall measured;
-  std::array<uint64_t, kNumbers> numbers{};  // what the kind wants to remember
+  std::array<uint64_t, kNumbers> numbers{};  // numbers that the kind stores
   std::array<Array, kArrays> arrays{};       // in the order that the kind writes them
 };
 
@@ -64,8 +64,9 @@ class KindFileWriter {
 // written. The file must be one that nobody else can have opened yet.
 void ReplaceHeader(const std::filesystem::path& path, const KindHeader& header);
 
-// What building measured of the index whose file this is, without reading anything else of it;
-// nothing where the file is none of an approximate kind, or nothing was measured.
+// Returns the recall that was measured when the index of this file was built, without reading
+// anything else of the file; nothing if the file is not of an approximate kind, or nothing was
+// measured.
 std::optional<MeasuredRecall> ReadMeasured(const std::filesystem::path& path);
 
 // A mapped file. Throws DataError for one of another kind or version, of other rows, and for one

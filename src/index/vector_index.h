@@ -62,9 +62,10 @@ class VectorIndex {
   // found[q]: at most k rows, best first, equal scores by row. Approximate kinds score what they
   // return exactly, by the float32 rows. Several threads may call it at the same time.
   virtual void Search(const VectorQuery& query, std::span<std::vector<RowHit>> found) const = 0;
-  // What searching keeps in memory, without pages of files that a search touches a few of.
+  // Returns the bytes that searching keeps in memory, without pages of files of which a search
+  // touches only a few.
   virtual uint64_t resident_bytes() const = 0;
-  // What building has measured of its own searches; nothing for exact kinds.
+  // Returns the recall that was measured during the build; nothing for exact kinds.
   virtual std::optional<MeasuredRecall> measured() const { return std::nullopt; }
 };
 
@@ -75,7 +76,7 @@ struct BuildOptions {
   StopRequest stop;
 };
 
-// What choosing a kind by itself needs to know (index/choose.h).
+// The costs by which a kind is chosen automatically (index/choose.h).
 struct KindCost {
   double resident_bytes = 0;  // of searching, all rows together
   double disk_bytes = 0;      // besides the float32 rows
@@ -89,7 +90,8 @@ struct KindCost {
   double best_recall = 1;
 };
 
-// What a kind is: torch-free, for the catalogue, for choosing and for `tandem index info`.
+// The description of a kind: torch-free, for the catalogue, for choosing and for `tandem index
+// info`.
 struct IndexKindInfo : config::EntryInfo {
   bool exact = true;  // finds what float32 finds, but for rounding that re-scoring undoes
   KindCost (*cost)(size_t rows, size_t width, const config::Params& params);
@@ -107,8 +109,8 @@ config::Catalogue IndexKindCatalogue();
 // Throws UsageError naming the known kinds and the nearest of them.
 const IndexKindInfo& FindIndexKind(std::string_view name);
 
-// What a kind does, with tensor kernels or FAISS: in the half that links them. Its file is
-// makers/NAME.cc, where kinds/NAME.cc is the kind's.
+// The work of a kind, with tensor kernels or FAISS; it is in the program that links them. Its file
+// is makers/NAME.cc, and kinds/NAME.cc is the kind's description.
 struct IndexKindMaker {
   const IndexKindInfo* info;
   // Writes the kind's files into `folder` (names of its own: "vectors.int8", "hnsw.faiss"); returns

@@ -129,9 +129,9 @@ class DualEncoder {
   // The `truncate_dim` that Save writes; 0: none. Before this call it is the folder's.
   void set_saved_dimensions(int64_t dimensions) { saved_dimensions_ = dimensions; }
 
-  // What decides an embedding besides parameters and token ids, as lines of text: sizes,
-  // activation, the folder's dropout, pooling, the modules after it. It serves fingerprints and
-  // messages.
+  // Returns the settings that decide an embedding besides parameters and token ids, as lines of
+  // text: sizes, activation, the folder's dropout, pooling, the modules after it. It serves
+  // fingerprints and messages.
   virtual std::string settings() const = 0;
   // Rank, scale and dropout of the low-rank adapters, as lines of text, which settings() has too;
   // "" where there are none.
@@ -156,7 +156,7 @@ class DualEncoder {
   // Moves everything that Encode reads; here the parameters.
   virtual void MoveTo(at::Device device) { MoveParameters(Parameters(), device); }
 
-  // What has been set here, for Save.
+  // Returns the settings that were changed here, for Save.
   weights::FolderChanges SavedSettings() const {
     return {.similarity = weights::SimilarityFromName(similarity_),
             .task_prompts = task_prompts_,

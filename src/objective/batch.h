@@ -53,7 +53,7 @@ struct Batch {
   const int64_t* labelled_begin = nullptr;  // [Q + 1]
 
   std::span<const double> bank_positives;  // scores of earlier batches, which get no gradient
-  std::span<const double> bank_negatives;  // the same
+  std::span<const double> bank_negatives;  // scores of negatives, likewise
 
   std::optional<double> scale;  // learned so far; without a value the parameter `scale` is used
   std::optional<double> bias;   // learned so far; without a value the parameter `bias` is used

@@ -1,5 +1,5 @@
-// What both forms of an objective check of a batch, and what of it stays on the host wherever the
-// scores are: labelled cells, grades and weights.
+// The checks of a batch that both forms of an objective make, and the labels that stay on the host
+// wherever the scores are: labelled cells, grades and weights.
 #pragma once
 
 #include <cstdint>

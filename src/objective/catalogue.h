@@ -23,13 +23,14 @@ struct Needs {
   bool separable_by_row = true;    // the loss is a mean over queries of what each row says alone
 };
 
-// What an objective learns or keeps between batches. `train` owns it and passes it in as `States`.
+// The values that an objective learns or keeps between batches. `train` owns them and passes them
+// in as `States`.
 struct StatePlan {
   bool logistic = false;  // has a scale and a bias
   bool learn_scale = false;
   bool learn_bias = false;
   double scale = 1;            // its value at the start, and always where it is not learned
-  std::optional<double> bias;  // the same; none: Objective::StartingBias of the first batch
+  std::optional<double> bias;  // likewise; none: Objective::StartingBias of the first batch
   double learning_rate_factor = 1;
 
   int64_t bank = 0;          // scores kept of each kind, positive and negative; 0: none

@@ -42,7 +42,7 @@ constexpr config::ParamInfo SimilarityKind(std::string_view default_value) {
       .Elsewhere(kSimilarityElsewhere);
 }
 
-// What `similarity_kind` says, and `otherwise` where it says nothing.
+// Returns the value of `similarity_kind`, or `otherwise` if it has none.
 inline std::string SimilarityOf(const config::Params& params, std::string_view otherwise) {
   return params.OptionalString("similarity_kind").value_or(std::string(otherwise));
 }

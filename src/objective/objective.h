@@ -1,4 +1,4 @@
-// What an objective sees, and what it gives back.
+// The input and output of an objective.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,7 +15,7 @@ namespace tandem::objective {
 
 struct ObjectiveInfo;  // objective/catalogue.h
 
-// What a batch knows (masks: objectives never re-derive them). Undefined tensors are "none".
+// The labels of a batch (masks: objectives never re-derive them). Undefined tensors are "none".
 struct Labels {
   at::Tensor positive;               // int64 [Q]: column of each query's paired document
   at::Tensor negative;               // bool [Q, D]: may document j count as a negative of query i?
@@ -34,7 +34,8 @@ struct Scores {
   at::Tensor document_document;  // [Q, S]: among paired documents
 };
 
-// What an objective learns or keeps between batches; `train` owns and saves it. Undefined: none.
+// The values that an objective learns or keeps between batches; `train` owns and saves them.
+// Undefined: none.
 struct States {
   at::Tensor scale;           // one floating number; differentiable; none: the parameter `scale`
   at::Tensor bias;            // the same; none: the parameter `bias`, or the batch's StartingBias

@@ -41,7 +41,8 @@ Floats Zeros(int64_t count) {
   return Floats(static_cast<float*>(memory));
 }
 
-// What we know of the moments of one row of a table, whose gradient is zero in most steps.
+// The state of knowledge about the moments of one row of a table, whose gradient is zero in most
+// steps.
 enum class RowMoments : uint8_t { kUnknown, kZero, kSome };
 
 bool AllZero(const float* values, int64_t count) {

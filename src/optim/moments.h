@@ -20,7 +20,7 @@ struct MomentOptions {
 MomentOptions AdamWOptions(const config::Params& params);
 MomentOptions AdamOptions(const config::Params& params);
 
-// What one step multiplies by, in the order in which the formula below has it.
+// The factors of one step, in the order in which the formula below has them.
 struct MomentCoefficients {
   float gradient_scale;
   float keep;  // a weight is multiplied by this for weight decay

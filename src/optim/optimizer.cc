@@ -110,7 +110,7 @@ void Optimizer::Step(double learning_rate, double gradient_scale) {
     }
     device_rule_->Step(point, gradients);
   } else {
-    std::vector<at::Tensor> kept;  // what `gradients` point to
+    std::vector<at::Tensor> kept;  // memory that `gradients` point to
     std::vector<GradientView> gradients;
     for (const model::NamedParameter& parameter : parameters_) {
       gradients.push_back(ViewOf(parameter.value.grad(), rule_->TakesRows(), &kept));

@@ -34,8 +34,8 @@ class ExtraPool {
   // Adds the arrays "mined/starts" and "mined/documents" to a sampler's state; nothing of an empty
   // pool.
   void Save(SamplerState& state) const;
-  // What Save added; an empty pool where it added nothing. Throws ModelError for arrays that are no
-  // pool of `examples`.
+  // Returns the pool that Save added; an empty pool if it added none. Throws ModelError for arrays
+  // that are no pool of `examples`.
   static ExtraPool Restore(const Examples& examples, const SamplerState& state);
 
  private:

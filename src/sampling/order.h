@@ -35,7 +35,7 @@ struct Draw {
   bool operator==(const Draw&) const = default;
 };
 
-// What a training step computed for a batch.
+// The result of a training step for a batch.
 struct Feedback {
   const Batch* batch = nullptr;
   std::span<const float> cosines;  // [Q] of each query and its paired document
@@ -89,7 +89,7 @@ class Order {
   // The number of draws of any epoch; an estimate where epochs follow from feedback.
   virtual size_t DrawsIn(uint64_t epoch) const = 0;
 
-  // What the loss of a draw of the epoch under way weighs.
+  // Returns the weight of the loss of a draw of the current epoch.
   virtual double weight(const Draw& /*draw*/) const { return 1; }
 
   // Gives for each pair [pairs], before the first draw of the epoch that has begun, the probability
@@ -113,7 +113,7 @@ class Order {
   virtual bool has_state() const { return false; }
 };
 
-// What an epoch of a planned order has at most.
+// The most that an epoch of a planned order contains.
 enum class EpochContent {
   kEachQuery,  // every query once, with any of its kept pairs
   kEachPair,   // every kept pair once

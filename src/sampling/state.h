@@ -1,4 +1,4 @@
-// What a sampler needs to go on where another one stopped.
+// The state that a sampler needs to continue where another one stopped.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct StateArray {
 
 struct SamplerState {
   Json values;                     // few numbers
-  std::vector<StateArray> arrays;  // those that there are millions of; often none
+  std::vector<StateArray> arrays;  // long lists of numbers; often none
 
   template <typename T>
   void Add(std::string name, std::vector<T> array) {

@@ -165,7 +165,7 @@ void Service::Exchange::Answer() {
 std::vector<float> Service::Exchange::Embed(std::span<const std::string_view> texts) {
   const size_t width = backend_->info().width;
   const size_t bytes = texts.size() * width * sizeof(float);
-  if (bytes > passage_bytes_) {  // those of the query before are no longer there
+  if (bytes > passage_bytes_) {  // the passages of the query before have been freed
     Reserve(bytes - passage_bytes_);
     passage_bytes_ = bytes;
   }

@@ -30,7 +30,7 @@ class Histogram {
   double sum_ = 0;
 };
 
-// What is known only where it lies, at the time of asking.
+// Values that only their owners know, at the time of the request.
 struct Gauges {
   size_t queued_texts = 0;
   size_t queued_tokens = 0;

@@ -37,7 +37,7 @@ struct RequestTexts {
   void Add(std::vector<std::string> more, TextKind kind);
 };
 
-// What an answer is written from.
+// The data from which an answer is written.
 struct AnswerInput {
   EncodedRows encoded;  // of RequestTexts
   const Backend& backend;

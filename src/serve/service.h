@@ -82,7 +82,7 @@ class Service {
   void Drain() { draining_ = true; }
   bool draining() const { return draining_; }
 
-  // What every answer gets: headers for pages of other origins, and its place in the metrics.
+  // Adds to every answer headers for pages of other origins, and counts it in the metrics.
   void Finish(const RequestHead& head, double seconds, Response* response);
 
   std::shared_ptr<Backend> backend() const;

@@ -1,4 +1,5 @@
-// What fused operations save for their backward passes, and the gradients that these sum up.
+// The tensors that fused operations save for their backward passes, and the gradients that these
+// sum up.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -19,7 +20,7 @@ at::Tensor EmptyLike(const at::Tensor& x);
 // Appends the second list to the first.
 std::vector<at::Tensor> Join(std::vector<at::Tensor> first, const std::vector<at::Tensor>& second);
 
-// What a normalising operation saves for its backward pass; undefined tensors where no gradient is
+// The tensors that a normalising operation saves for its backward pass; undefined if no gradient is
 // wanted.
 struct SavedNorm {
   at::Tensor normalized;         // [T, H]: the rows before gamma and beta, or, where inverse_gamma

@@ -1,5 +1,5 @@
-// What differs between the versions of libtorch that Tandem builds with (1.13 to 2.15), in one
-// place.
+// Hides the differences between the versions of libtorch that Tandem builds with (1.13 to 2.15), in
+// one place.
 #pragma once
 
 #include <c10/core/Allocator.h>

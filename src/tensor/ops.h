@@ -72,7 +72,7 @@ struct Norm {
   enum class Kind {
     kLayerNorm,   // (x - mean) / sqrt(variance + epsilon) gamma + beta
     kRms,         // x / sqrt(mean of squares + epsilon) gamma (Zhang and Sennrich 2019)
-    kRmsPlusOne,  // the same with 1 + gamma, as Gemma has it
+    kRmsPlusOne,  // as kRms, but with 1 + gamma, as in Gemma
   };
   Kind kind = Kind::kLayerNorm;
   at::Tensor gamma;  // [H]; undefined: there is no normalisation, rows stay as they are
@@ -171,7 +171,8 @@ at::Tensor Attention(const at::Tensor& qkv, const PackedTokens& tokens, const He
 // computes it for T5 and MPNet.
 int64_t RelativeBucket(int64_t distance, int64_t buckets, int64_t max_distance);
 
-// What one row for a text is made of. The names are sentence-transformers'.
+// How the row of a text is computed from the rows of its tokens. The names are
+// sentence-transformers'.
 enum class Pooling {
   kMean,          // mean of its rows
   kCls,           // its first row

@@ -31,7 +31,7 @@ class AddedVocabulary {
   // ids.
   std::vector<AddedToken> Add(std::span<const AddedToken> tokens);
 
-  // What is looked for in texts, with ids: special tokens first.
+  // Returns the tokens that are searched for in texts, with their ids: special tokens first.
   std::vector<AddedToken> Patterns() const;
 
  private:

@@ -63,7 +63,7 @@ std::string CodeOf(const Settings& config) {
   return model.is_string() ? model.get<std::string>() : "";
 }
 
-// What a user can do with a model of this unknown type.
+// Says what a user can do with a model of this unknown type.
 std::string HintFor(const Settings& config, const std::string& type) {
   if (type == "gemma3") {
     return "; gemma3 reads images and text: of it only the text model is supported, whose "

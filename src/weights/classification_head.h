@@ -26,12 +26,12 @@ struct ClassificationSpec {
   double norm_epsilon = 0;
   LinearSpec classifier;               // [labels, H]
   std::vector<std::string> labels;     // their names, in order
-  std::vector<EncoderTensor> tensors;  // what all of the above computes with
+  std::vector<EncoderTensor> tensors;  // the tensors of all of the above
 };
 
 struct ClassificationHead {
   std::string_view name;     // in messages and docs, "roberta"
-  std::string_view summary;  // what it computes
+  std::string_view summary;  // says what it computes
   // The classes of transformers that it reads: "RobertaForSequenceClassification".
   std::span<const std::string_view> class_names;
   ClassificationSpec (*read)(const Settings& config, const EncoderSpec& encoder);

@@ -1,6 +1,6 @@
-// What an encoder computes and which tensors it computes with, as data: an architecture's file
-// makes it from config.json, and model/encoders/transformer.cc computes it. So a new architecture
-// needs no code that knows tensors.
+// Describes as data what an encoder computes and with which tensors: an architecture's file makes
+// it from config.json, and model/encoders/transformer.cc computes it. So a new architecture needs
+// no code that knows tensors.
 //
 // H hidden, F inner width of feed-forward layers, V vocabulary, P positions.
 #pragma once
@@ -132,7 +132,7 @@ struct EncoderSpec {
   NormSpec final_norm;
   DropoutSpec dropout;
 
-  // What all of the above computes with, in a fixed order.
+  // The tensors of all of the above, in a fixed order.
   std::vector<EncoderTensor> tensors;
 };
 
@@ -145,7 +145,8 @@ std::string NormText(const EncoderSpec& spec);
 // "causal, window 63, scale 0.125, rotary base 10000". A window is how far away a token may be.
 std::string AttentionText(const EncoderSpec& spec, const AttentionSpec& attention);
 
-// What decides an embedding besides the tensors, as lines of text, for fingerprints and messages.
+// Returns the settings that decide an embedding besides the tensors, as lines of text, for
+// fingerprints and messages.
 std::string SpecText(const EncoderSpec& spec);
 
 }  // namespace tandem::weights

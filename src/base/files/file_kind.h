@@ -1,4 +1,4 @@
-// What a file is that is not what its reader expected: known by its first bytes.
+// Names the kind of a file that its reader did not expect, by its first bytes.
 #pragma once
 
 #include <cstddef>

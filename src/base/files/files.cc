@@ -92,7 +92,7 @@ MappedFile::~MappedFile() {
 }
 
 void CheckCanBeFile(const std::filesystem::path& path) {
-  std::error_code ignored;  // what is wrong with the path shows when it is opened
+  std::error_code ignored;  // errors of the path show when it is opened
   if (std::filesystem::is_directory(path, ignored)) {
     throw OutputError(path.native(), "cannot be written as a file", EISDIR);
   }

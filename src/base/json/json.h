@@ -33,7 +33,7 @@ class JsonError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// What becomes of bytes that are not UTF-8, which JSON cannot hold.
+// How bytes are treated that are not UTF-8, which JSON cannot hold.
 enum class JsonBytes {
   kRefuse,  // JsonError
   kReplace  // U+FFFD stands for them
@@ -173,7 +173,8 @@ class Json {
   friend bool operator==(const Json& a, const Json& b);
 
  private:
-  // What makes and destroys a value is in json.cc: its types are not complete here.
+  // The functions that make and destroy a value are in json.cc, because its types are not complete
+  // here.
   template <typename T>
   struct Scalar {
     T value;

@@ -137,7 +137,7 @@ JsonElementMember JsonElement::Members::Iterator::operator*() const {
 }
 
 struct JsonDocument::State {
-  // What it parses is copied. Throws JsonLevelsError for a text of more than `most_levels`.
+  // Copies the text that it parses. Throws JsonLevelsError for a text of more than `most_levels`.
   bool Parse(std::string_view text, size_t most_levels) {
     // The parser counts one level more.
     simdjson::error_code error = parser.allocate(std::max<size_t>(text.size(), 1), most_levels + 1);

@@ -56,7 +56,7 @@ class JsonElement {
  private:
   friend class JsonDocument;
 
-  // What the parser's own types hold.
+  // The members of the parser's own types.
   struct Place {
     const void* document = nullptr;
     size_t index = 0;

@@ -1,4 +1,4 @@
-// What is wrong with a text that a parser has refused as JSON, in one sentence with its place.
+// Describes in one sentence, with the place, why a parser has refused a text as JSON.
 #pragma once
 
 #include <optional>

@@ -32,8 +32,8 @@ struct JsonNumber {
   std::string_view text;
 };
 
-// What a scanner comes across, in the order of the text. An exception that a function throws ends
-// the scan and leaves Scan.
+// The events of a scan, in the order of the text. An exception that a function throws ends the scan
+// and leaves Scan.
 class JsonEvents {
  public:
   virtual ~JsonEvents() = default;

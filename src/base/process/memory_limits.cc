@@ -133,8 +133,8 @@ void AddCgroup(const CgroupTree& tree, const fs::path& folder, const std::string
 
 // Adds the bounds of the process's cgroup and of all above it, up to the one that is mounted.
 void AddTree(const CgroupTree& tree, uint64_t machine_swap, std::vector<MemoryBound>& bounds) {
-  // What is above `top` cannot be seen. A container may see its own cgroup at the mount and yet be
-  // told the path that the machine has for it.
+  // This process cannot see the groups above `top`. A container may see its own cgroup at the mount
+  // and yet be told the path that the machine has for it.
   const std::string top = tree.top == "/" ? "" : tree.top;
   std::string below = tree.path.starts_with(top) ? tree.path.substr(top.size()) : "";
   std::error_code ignored;

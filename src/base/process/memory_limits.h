@@ -1,4 +1,4 @@
-// What bounds the memory of this process, and what it holds of it, as the system's files say.
+// Reads from the system's files the bounds of this process's memory, and how much memory it holds.
 //
 // Each function takes the folder that stands for "/", so that tests can give one of their own.
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace tandem {
 
-// What a bound counts of a process.
+// The measure of a process's memory that a bound limits.
 enum class MemoryKind {
   kHeld,       // pages that it has written to; those of files that it reads are given back first
   kAddresses,  // all that is mapped (ulimit -v)

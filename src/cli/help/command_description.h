@@ -1,5 +1,5 @@
-// A command's flags and arguments as data: what its help, its manual page and shells' completions
-// say.
+// Describes a command's flags and arguments as data, from which its help, its manual page and shell
+// completions are made.
 #pragma once
 
 #include <string>
@@ -12,36 +12,37 @@ class Option;
 
 namespace tandem::app {
 
-// A flag, or an argument, which has a place instead of a name.
+// A flag, or an argument, which has a position instead of a name.
 struct FlagDescription {
-  std::vector<std::string> names;  // "-q", "--quiet"; of an argument its one name, "recipe"
+  std::vector<std::string> names;  // "-q", "--quiet"; an argument has one name, "recipe"
   bool argument = false;
   bool required = false;
   bool repeated = false;  // takes several values
-  std::string value;      // what its help shows for a value: "TEXT", "text|json"; "" for a switch
-  std::string text;       // with default and "(required)"
+  std::string value;      // the value as its help shows it: "TEXT", "text|json"; "" for a switch
+  std::string text;       // help text, with default and "(required)"
 
-  // "-q, --quiet", "--format text|json"; of an argument what stands for it: "RECIPE", or the value
-  // where it says more, "MODEL|INDEX".
+  // Returns "-q, --quiet" or "--format text|json"; for an argument, the word that stands for it:
+  // "RECIPE", or its value if that says more, "MODEL|INDEX".
   std::string Synopsis() const;
 };
 
 struct CommandDescription {
   std::string name;  // as it is typed: "tandem", "tandem train"
   std::string summary;
-  std::string footer;                        // "" for none
+  std::string footer;                        // "": none
   std::vector<FlagDescription> flags;        // in the order of its help; --help is last
-  std::vector<CommandDescription> commands;  // its own, in the order of its help
+  std::vector<CommandDescription> commands;  // its parts, in the order of its help
 
-  // "train": the last word of the name.
+  // Returns the last word of the name: "train".
   std::string ShortName() const;
-  // " index build": what is typed after the program's name; "" for the program.
+  // Returns the words that are typed after the program's name: " index build"; "" for the program
+  // itself.
   std::string Route() const;
 };
 
 FlagDescription DescribeFlag(const CLI::Option& option);
 
-// `name` is what precedes the app's own commands.
+// `name` is typed before the names of the app's own commands.
 CommandDescription DescribeCommand(const CLI::App& app, const std::string& name);
 
 }  // namespace tandem::app

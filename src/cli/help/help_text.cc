@@ -13,9 +13,9 @@ namespace tandem::app {
 namespace {
 
 constexpr size_t kColumns = 100;
-constexpr size_t kNameColumns = 28;  // a longer name has its text on the next lines
+constexpr size_t kNameColumns = 28;  // the text of a longer name begins on the next line
 
-// "  NAME   TEXT", the text wrapped between words and indented.
+// Formats "  NAME   TEXT", with the text wrapped between words and indented.
 std::string Entry(const std::string& name, std::string_view text) {
   std::string out = "  " + name;
   size_t column = out.size();

@@ -1,6 +1,6 @@
 // The text of `tandem --help` and `tandem COMMAND --help`.
 //
-// It is laid out here and not by CLI11, whose layout differs between its versions.
+// It is formatted here and not by CLI11, whose layout differs between its versions.
 #pragma once
 
 #include <memory>

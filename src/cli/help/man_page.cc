@@ -19,7 +19,7 @@ std::string Upper(std::string text) {
   return text;
 }
 
-// "tandem-train" of "tandem train".
+// Returns "tandem-train" for "tandem train".
 std::string PageName(std::string name) {
   std::replace(name.begin(), name.end(), ' ', '-');
   return name;
@@ -34,7 +34,8 @@ std::string Heading(const CommandDescription& command) {
       ManText(Upper(page)), Version(), ManText(page), ManText(command.summary));
 }
 
-// "--format text|json": names are typed as they stand, words in capitals stand for others.
+// Formats "--format text|json": names are typed as they are, and words in capitals are
+// placeholders.
 std::string FlagLine(const FlagDescription& flag) {
   if (flag.argument) return Italic(flag.Synopsis());
   std::string line;
@@ -57,7 +58,7 @@ std::string Entry(const std::string& name, const std::string& text) {
   return fmt::format(".TP\n{}\n{}\n", name, ManText(text));
 }
 
-// Under `heading` (.SH or .SS), the flags that are arguments or those that are not.
+// Formats the arguments, or the flags that are not arguments, after `heading` (.SH or .SS).
 std::string FlagEntries(const CommandDescription& command, bool arguments,
                         std::string_view heading) {
   std::string text;

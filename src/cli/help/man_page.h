@@ -1,4 +1,4 @@
-// Manual pages, in the macros of man(7), from the same descriptions as the help.
+// Writes manual pages, with the macros of man(7), from the descriptions that the help is made of.
 #pragma once
 
 #include <string>
@@ -7,15 +7,15 @@
 
 namespace tandem::app {
 
-// The page of the program (tandem.1): its commands, exit codes and environment.
+// Returns the page of the program (tandem.1): its commands, exit codes and environment.
 std::string ProgramManPage(const CommandDescription& program);
 
-// The page of one of the program's commands (tandem-COMMAND.1); a command that has commands of its
-// own has a section for each.
+// Returns the page of one of the program's commands (tandem-COMMAND.1). A command with parts has a
+// section for each part.
 std::string CommandManPage(const CommandDescription& command);
 
-// `text` as it may stand in a page: nothing in it is a request or an escape, hyphens are those that
-// are typed.
+// Escapes `text` for a page: nothing in it is read as a request or an escape, and hyphens are
+// printed as they are typed.
 std::string ManText(const std::string& text);
 
 }  // namespace tandem::app

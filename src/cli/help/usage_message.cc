@@ -10,7 +10,7 @@
 namespace tandem::app {
 namespace {
 
-// "--model is required": the first required flag or argument that is not there.
+// Returns "--model is required" for the first required flag or argument that is missing.
 std::string MissingFlag(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_required() && option->count() == 0) {
@@ -22,7 +22,7 @@ std::string MissingFlag(const CLI::App& app) {
   return "something required is missing";
 }
 
-// Two flags that were given and exclude each other.
+// Names two flags that were given and exclude each other.
 std::string ExcludedFlags(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->count() == 0) continue;
@@ -34,8 +34,8 @@ std::string ExcludedFlags(const CLI::App& app) {
   return "two flags exclude each other";
 }
 
-// "--quiet=x", where --quiet takes no value; else the last word is a flag whose value is missing,
-// since a flag takes whatever word follows it.
+// Names the flag with a wrong number of values: "--quiet=x" if --quiet takes no value; else the
+// last word is a flag whose value is missing, because a flag takes whatever word follows it.
 std::string WrongNumberOfValues(const CLI::App& app, std::span<const char* const> words) {
   for (const std::string_view word : words) {
     const size_t sign = word.find('=');
@@ -59,7 +59,7 @@ std::string UsageMessage(const CLI::App& app, const CLI::ParseError& error,
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
     return WrongNumberOfValues(app, words);
   }
-  return error.what();  // flags.cc checks values itself, so that no other error is known
+  return error.what();  // no other error is known, because flags.cc checks values itself
 }
 
 }  // namespace tandem::app

@@ -1,4 +1,4 @@
-// What a user reads about a command line that CLI11 refuses.
+// The messages about a command line that CLI11 refuses.
 //
 // CLI11's own sentences differ between its versions; these do not.
 #pragma once
@@ -13,8 +13,8 @@ class ParseError;
 
 namespace tandem::app {
 
-// One line without "error: ". `app` is the command whose flags were read, or the program where no
-// command was named; `words` are all words of the command line.
+// Returns one line without "error: ". `app` is the command whose flags were read, or the program if
+// no command was named; `words` are all words of the command line.
 std::string UsageMessage(const CLI::App& app, const CLI::ParseError& error,
                          std::span<const char* const> words);
 

@@ -27,8 +27,8 @@ namespace {
 
 dist::ProcessGroup* current_group = nullptr;
 
-// Ends the process with an error that the others are told of. Nothing is taken apart. Of an
-// interruption, which all processes share, rank 0 speaks alone.
+// Ends the process at once, without calling destructors, after telling the other processes about
+// the error. All processes share an interruption, so that only rank 0 prints a message about it.
 [[noreturn]] void End(dist::ProcessGroup& group, ExitCode code, const std::string& message) {
   const bool interrupted = static_cast<int>(code) > 128;
   if (group.leads() || !interrupted) Terminal::Get().Error(message);
@@ -38,7 +38,7 @@ dist::ProcessGroup* current_group = nullptr;
   ::_exit(static_cast<int>(code));
 }
 
-// An error names the rank where its message does not.
+// Adds the rank to an error's message, unless the message names it.
 std::string WithRank(const dist::ProcessGroup& group, const char* message) {
   const std::string text = message;
   if (text.find("this is rank") != std::string::npos) return text;

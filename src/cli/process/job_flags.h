@@ -1,4 +1,4 @@
-// Flags of commands that several processes can run together.
+// The flags of commands that several processes can run together.
 #pragma once
 
 #include "cli/flags.h"

@@ -1,4 +1,4 @@
-// Errors of libraries that are the machine's fault, not Tandem's.
+// Recognises errors of libraries that the machine causes, not Tandem.
 #pragma once
 
 #include <exception>
@@ -7,9 +7,10 @@
 
 namespace tandem::app {
 
-// What to tell of an error that no part of Tandem has made one of its own; none where it is a bug.
-// tandem-torch has the source that knows libtorch's: the memory of a device, or of this process, is
-// full. Training says more of the former itself (train/checks/out_of_memory.h).
+// Returns the message for an error that no part of Tandem has replaced by its own; none if the
+// error is a bug. Only tandem-torch has the source file for libtorch's errors: the memory of a
+// device, or of this process, is full. Training reports the former in more detail
+// (train/checks/out_of_memory.h).
 std::optional<std::string> MachineProblem(const std::exception& error);
 
 }  // namespace tandem::app

@@ -8,8 +8,9 @@
 namespace tandem::app {
 namespace {
 
-// libtorch has no class for it: "[enforce fail at alloc_cpu.cpp:80] . DefaultCPUAllocator: can't
-// allocate memory: you tried to allocate 589824 bytes. Error code 12 ...".
+// Recognises libtorch's message that the host's memory is full, because libtorch has no class for
+// it: "[enforce fail at alloc_cpu.cpp:80] . DefaultCPUAllocator: can't allocate memory: you tried
+// to allocate 589824 bytes. Error code 12 ...".
 std::optional<std::string> HostProblem(const std::exception& error) {
   const auto* failed = dynamic_cast<const c10::Error*>(&error);
   if (failed == nullptr) return std::nullopt;

@@ -19,7 +19,7 @@ std::vector<char*>& Arguments() {
   return arguments;
 }
 
-// tandem-torch lies beside tandem in a build folder, and under libexec in an installation.
+// tandem-torch is beside tandem in a build folder, and in libexec in an installation.
 std::filesystem::path FindTorchHalf() {
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
   if (self.filename() == "tandem-torch") {
@@ -42,10 +42,10 @@ void ReplaceByTorchHalf() {
   const std::filesystem::path program = FindTorchHalf();
   std::vector<char*> arguments = Arguments();
   arguments.push_back(nullptr);
-  // A thread of libgomp that waits for others spins 300,000 turns of a loop before it sleeps. Where
-  // the machine does other work too, that takes processor time from the very threads that it waits
-  // for. With these variables, which libgomp reads when it starts, a thread spins 5,000 turns; if
-  // it slept at once, a training step would take 3 % longer.
+  // A thread of libgomp that waits for others spins 300,000 turns of a loop before it sleeps. If
+  // the machine has other work too, this takes processor time from the threads that it waits for.
+  // With these variables, which libgomp reads when it starts, a thread spins 5,000 turns; if it
+  // slept at once, a training step would take 3 % longer.
   if (std::getenv("OMP_WAIT_POLICY") == nullptr) {            // NOLINT(concurrency-mt-unsafe)
     ::setenv("OMP_WAIT_POLICY", "passive", /*overwrite=*/0);  // NOLINT(concurrency-mt-unsafe)
     ::setenv("GOMP_SPINCOUNT", "5000", /*overwrite=*/0);      // NOLINT(concurrency-mt-unsafe)

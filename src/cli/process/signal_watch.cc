@@ -17,7 +17,7 @@ void Watch(int signal, struct sigaction* before) {
   if (before->sa_handler == SIG_IGN) return;
   struct sigaction action {};
   action.sa_handler = KeepSignal;
-  action.sa_flags = SA_RESTART;  // a write that is under way goes on
+  action.sa_flags = SA_RESTART;  // a write in progress continues
   ::sigaction(signal, &action, nullptr);
 }
 

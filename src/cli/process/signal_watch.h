@@ -1,20 +1,21 @@
-// SIGINT and SIGTERM while a run goes on: the program remembers the first and the run stops itself.
+// Watches for SIGINT and SIGTERM during a run: the program remembers the first signal, and the run
+// stops itself.
 #pragma once
 
 #include <csignal>
 
 namespace tandem::app {
 
-// While one is alive, the process remembers the first SIGINT or SIGTERM, and the second one ends it
-// at once. A signal that the parent process had ignored (as nohup does) stays ignored.
+// While an object exists, the process remembers the first SIGINT or SIGTERM, and the second one
+// ends it at once. A signal that the parent process ignored (as nohup does) stays ignored.
 class SignalWatch {
  public:
   SignalWatch();
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
-  ~SignalWatch();  // puts back the handlers that were there before
+  ~SignalWatch();  // restores the earlier handlers
 
-  // The signal that came, or 0.
+  // Returns the signal that came, or 0.
   static int Received();
 
  private:

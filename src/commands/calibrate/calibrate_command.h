@@ -1,4 +1,5 @@
-// `tandem calibrate`: fits how a model's scores become probabilities, and keeps it in the folder.
+// `tandem calibrate`: fits a map from a model's scores to probabilities, and saves it in the
+// model's folder.
 #pragma once
 
 #include <optional>
@@ -16,12 +17,12 @@ struct CalibrateOptions {
   std::string split = "dev";
   std::optional<std::string> method;  // "objective", "platt" or "isotonic"; none: the default
   double relevance_level = 1;
-  bool dry_run = false;    // measures, changes nothing
-  std::string embeddings;  // folder that keeps the corpus's vectors; "": none
+  bool dry_run = false;    // measures, but changes nothing
+  std::string embeddings;  // folder that keeps the corpus's embeddings; "": none
   std::string format = "text";
 };
 
-// The work, in calibrate_run.cc. Needs tensors.
+// Does the work, in calibrate_run.cc. Needs tensors.
 void RunCalibrate(const CalibrateOptions& options);
 
 }  // namespace tandem::app

@@ -1,4 +1,5 @@
-// The work of `tandem calibrate`: retrieve with the model, fit, and write tandem.json.
+// The work of `tandem calibrate`: retrieves with the model, fits the calibrations, and writes
+// tandem.json.
 #include <fmt/format.h>
 
 #include <iostream>

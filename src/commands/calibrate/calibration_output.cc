@@ -15,7 +15,7 @@ using report::Table;
 
 double BinBorder(size_t bin) { return static_cast<double>(bin) / eval::kReliabilityBins; }
 
-// For people.
+// Returns the name of a calibration for people.
 std::string NameOf(const MeasuredCalibration& one) {
   const std::string name(weights::CalibrationMethodName(one.calibration.method));
   if (one.was_there) return fmt::format("before: {}", name);

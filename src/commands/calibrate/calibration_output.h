@@ -1,4 +1,4 @@
-// How the figures of a calibration are printed; `tandem evaluate` and `tandem calibrate` print so.
+// Prints the figures of a calibration, for `tandem evaluate` and `tandem calibrate`.
 #pragma once
 
 #include <string>
@@ -15,28 +15,29 @@
 
 namespace tandem::app {
 
-// Names and values as every format has them: calibration_error, calibration_error@1, @10 and @100,
-// brier, log_loss.
+// Returns the names and values that every format shows: calibration_error, calibration_error@1, @10
+// and @100, brier, log_loss.
 std::vector<std::pair<std::string, double>> CalibrationMeasures(
     const eval::CalibrationReport& report);
 
-// Those measures, "documents", "positives" and "reliability": a list of {"from", "to", "documents",
-// "mean_probability", "share_of_positives"}; the last two are null in a bin without documents.
+// Returns these measures, "documents", "positives" and "reliability": a list of {"from", "to",
+// "documents", "mean_probability", "share_of_positives"}; the last two are null for a bin without
+// documents.
 Json CalibrationJson(const eval::CalibrationReport& report);
 
-// The bins that hold documents, one a line.
+// Returns a table of the bins that have documents, one in each row.
 std::string ReliabilityText(const eval::CalibrationFigures& figures,
                             const report::TextStyle& style);
 
-// What `tandem evaluate` prints beside its measures: the text below them, `measure all value` lines
-// of TSV (with reliability_N_documents, _probability, _positives of the bins 1 to 15 that hold
-// documents), and in JSON the key "calibration".
+// Returns the figures that `tandem evaluate` prints after its measures: a text below them, `measure
+// all value` lines of TSV (with reliability_N_documents, _probability, _positives for the bins 1 to
+// 15 that have documents), and in JSON the key "calibration".
 FurtherFigures CalibrationOfSamples(std::span<const eval::QuerySamples> samples,
                                     const weights::Calibration& calibration,
                                     const report::TextStyle& style);
 
-// What `tandem calibrate` prints. text: counts, a line for each way with the one that is chosen
-// marked, its reliability table; tsv: a line for each way, unrounded; json: {"queries",
+// Formats the output of `tandem calibrate`. text: counts, a line for each method with the chosen
+// one marked, and its reliability table; tsv: a line for each method, unrounded; json: {"queries",
 // "positives", "others", "missing_positives", "methods": [{"method", "chosen", "held_out",
 // "was_there", ...CalibrationJson}]}.
 std::string FormatStudy(const CalibrationStudy& study, std::string_view format,

@@ -25,7 +25,7 @@ std::vector<eval::QueryForecasts> AllForecasts(std::span<const eval::QuerySample
   return forecasts;
 }
 
-// A map as the folder keeps it.
+// Stores a map in the form in which the folder keeps it.
 void Put(const eval::LogisticMap& map, Calibration* calibration) {
   calibration->scale = map.scale;
   calibration->bias = map.bias;
@@ -35,7 +35,7 @@ void Put(const eval::IsotonicMap& map, Calibration* calibration) {
   calibration->probabilities = map.probabilities;
 }
 
-// Fits `fit` to everything, and measures fits that leave a fold out.
+// Fits the calibration with `fit` to all samples, and measures it with fits that leave out a fold.
 template <typename Fit>
 MeasuredCalibration Fitted(std::span<const eval::QuerySamples> samples, Calibration calibration,
                            const Fit& fit) {

@@ -1,4 +1,4 @@
-// `tandem compare`: whether runs or models differ by more than chance, and on which queries.
+// `tandem compare`: tests whether runs or models differ by more than chance, and on which queries.
 #pragma once
 
 #include <cstddef>
@@ -19,26 +19,26 @@ struct CompareCommandOptions {
   std::vector<std::string> systems;  // runs (files) and models (folders); the first is the baseline
   std::string qrels;
   std::string dataset;
-  std::string split;     // "" where not given: test
+  std::string split;     // "" if not given: test
   std::string measures;  // comma-separated
   double relevance_level = 1;
   bool complete = false;
-  bool ignore_identical_ids = false;  // results with the id of their query do not count
+  bool ignore_identical_ids = false;  // leaves out results with the id of their query
   size_t permutations = 100'000;
   size_t resamples = 10'000;
   double confidence = 0.95;
-  size_t queries = 3;    // that gained and that lost most; shown each
-  size_t documents = 3;  // of each system, beside a query
+  size_t queries = 3;    // queries shown of those that gained most, and of those that lost most
+  size_t documents = 3;  // documents of each system shown for a query
   std::string format = "text";
 };
 
-// A system with what it found, whose best documents are shown.
+// A system with its measures and its run, whose best documents are shown.
 struct ComparedSystem {
   eval::System system;
   data::Run run;
 };
 
-// Texts by id, where a data set is given.
+// Texts by id; empty if no data set is given.
 struct KnownTexts {
   data::Texts queries;
   data::Texts documents;
@@ -46,18 +46,19 @@ struct KnownTexts {
 
 eval::EvaluationOptions EvaluationOptionsOf(const CompareCommandOptions& options);
 
-// Prints remarks, with the name of the system that they are on.
+// Prints remarks with the name of the system that they are about.
 void SayOf(const std::string& system, std::vector<eval::Remark> remarks);
 
-// Reads a run and measures it. Throws what ReadTrecRun and EvaluateRun throw, naming the run.
+// Reads a run and measures it. Throws the errors of ReadTrecRun and EvaluateRun, naming the run.
 ComparedSystem ReadSystem(const std::string& path, const data::Qrels& qrels,
                           const CompareCommandOptions& options);
 
-// Compares, and prints. `texts` may be empty.
+// Compares the systems and prints the result. `texts` may be empty.
 void FinishComparison(const std::vector<ComparedSystem>& systems, const data::Qrels& qrels,
                       const KnownTexts& texts, const CompareCommandOptions& options);
 
-// The work where one of the systems is a model, in compare_run.cc. The options are checked.
+// Does the work if one of the systems is a model, in compare_run.cc. The options must have been
+// checked.
 void RunCompareModels(const CompareCommandOptions& options);
 
 }  // namespace tandem::app

@@ -1,4 +1,4 @@
-// How a comparison is printed.
+// Prints a comparison.
 #pragma once
 
 #include <string>
@@ -18,17 +18,17 @@ struct ShownComparison {
   const CompareCommandOptions& options;
 };
 
-// In the options' format: text, tsv or json (docs/evaluation.md).
+// Formats the comparison in the options' format: text, tsv or json (docs/evaluation.md).
 std::string FormatComparison(const ShownComparison& shown, const report::TextStyle& style);
 
 // "B is better by 0.0210 ± 0.0080, p = 0.0004", "B is worse by ..." or "no difference was seen
-// (0.0030 ± 0.0100, p = 0.4200)". After "±" is half of the interval; p is Holm's where there are
-// several systems.
+// (0.0030 ± 0.0100, p = 0.4200)". The number after "±" is half the width of the interval; p is
+// corrected by Holm's method if several systems are compared with the baseline.
 std::string VerdictOf(std::string_view system, const eval::MeasureDifference& difference,
                       double confidence);
 
-// The queries that gained and lost most by the first measure that has values of queries, with the
-// best documents of both systems beside each other; "" where there is none.
+// Shows the queries that gained and lost most by the first measure with values for single queries,
+// with the best documents of both systems side by side; "" if there is no such measure.
 std::string ExtremesText(const ShownComparison& shown, size_t system,
                          const report::TextStyle& style);
 

@@ -1,4 +1,5 @@
-// The queries that gained and lost most, with the best documents of both systems side by side.
+// Shows the queries that gained and lost most, with the best documents of both systems side by
+// side.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +29,7 @@ std::string_view TextOf(const data::Texts& texts, std::string_view id) {
   return index ? texts.text(*index) : std::string_view();
 }
 
-// A line for each of a query's best documents: "+ ID text", the "+" for a positive.
+// Returns a line for each of a query's best documents: "+ ID text", with "+" for a positive.
 std::vector<std::string> BestDocuments(const ShownComparison& shown, const data::Run& run,
                                        std::string_view query, size_t columns) {
   const data::QueryResults* results = run.Find(query);

@@ -1,4 +1,5 @@
-// The work of `tandem compare` where a system is a model: retrieve with it, then compare as runs.
+// The work of `tandem compare` if a system is a model: retrieves with it, and then compares as with
+// runs.
 #include <filesystem>
 #include <utility>
 

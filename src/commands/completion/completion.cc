@@ -11,7 +11,7 @@ namespace {
 
 using Kind = ValueCompletion::Kind;
 
-// "text|json" as words.
+// Splits "text|json" into words.
 std::vector<std::string> Split(std::string_view choices) {
   std::vector<std::string> words;
   while (!choices.empty()) {
@@ -42,7 +42,7 @@ std::vector<std::string> RecipeKeys(std::string_view end) {
   return keys;
 }
 
-// What `tandem list` takes.
+// Returns the names that `tandem list` takes.
 std::vector<std::string> CatalogueNames() {
   std::vector<std::string> names;
   for (const config::Catalogue& catalogue : AllCatalogues()) names.emplace_back(catalogue.name);
@@ -50,7 +50,7 @@ std::vector<std::string> CatalogueNames() {
   return names;
 }
 
-// What `tandem explain` takes, without the bare names of keys.
+// Returns the names that `tandem explain` takes, without the bare names of keys.
 std::vector<std::string> ExplainedNames() {
   std::vector<std::string> names = {"recipe"};
   for (const config::Catalogue& catalogue : AllCatalogues()) {

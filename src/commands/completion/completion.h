@@ -1,7 +1,4 @@
-// What a shell offers while a command line of tandem is typed, as scripts for three shells.
-//
-// Commands, flags, and words of flags come from the descriptions of the help; names of catalogues
-// stand in the scripts, so that completing starts no program.
+// Writes the scripts by which three shells complete a command line of tandem.
 #pragma once
 
 #include <string>
@@ -11,18 +8,19 @@
 
 namespace tandem::app {
 
-// Printed for `eval "$(tandem completion bash)"`, or put where the shell finds it.
+// Return scripts for `eval "$(tandem completion bash)"`, or for a file where the shell looks for
+// them.
 std::string BashCompletion(const CommandDescription& program);
 std::string ZshCompletion(const CommandDescription& program);
 std::string FishCompletion(const CommandDescription& program);
 
-// What may stand for the value of a flag or argument.
+// The words that a shell offers for the value of a flag or argument.
 struct ValueCompletion {
   enum class Kind {
     kNothing,  // numbers
     kWords,
     kList,  // words with commas between them
-    kKeys,  // words, after which something must be typed: "train.batch="
+    kKeys,  // words after which the user continues, as "train.batch="
     kFiles,
     kFolders,
   };
@@ -30,13 +28,14 @@ struct ValueCompletion {
   std::vector<std::string> words;
 };
 
-// By what the help shows for the value: "text|json" are words, INT and NUMBER numbers, FOLDER
-// and MODEL|INDEX a folder, the name of a catalogue's entry in capitals (COMMAND) those entries,
-// its plural (MEASURES) a list of them; CATALOGUE, NAME and KEY=VALUE are what `tandem list`,
-// `tandem explain` and recipes know. Everything else may be a file.
+// Decides by the help's placeholder for the value. "text|json" are words; INT and NUMBER are
+// numbers; FOLDER and MODEL|INDEX are a folder; the name of a catalogue's entry in capitals
+// (COMMAND) stands for those entries, and its plural (MEASURES) for a list of them; CATALOGUE, NAME
+// and KEY=VALUE are names of `tandem list`, of `tandem explain` and of recipes. Everything else may
+// be a file.
 ValueCompletion CompletionOf(const FlagDescription& flag);
 
-// CommandDescription::Route of all commands below `command`, each in double quotes.
+// Returns CommandDescription::Route of all commands below `command`, each in double quotes.
 std::vector<std::string> QuotedRoutes(const CommandDescription& command);
 
 }  // namespace tandem::app

@@ -36,7 +36,7 @@ _tandem() {
   for ((i = 1; i < COMP_CWORD; i++)); do
 )";
 
-// The call that offers what may stand for a value; "" for nothing.
+// Returns the call that offers words for a value; "" if there are none.
 std::string Offer(const ValueCompletion& completion) {
   const std::string words = fmt::format("{}", fmt::join(completion.words, " "));
   switch (completion.kind) {
@@ -56,7 +56,7 @@ std::string Offer(const ValueCompletion& completion) {
   return "";
 }
 
-// What a command takes, and then its own commands.
+// Writes the case for a command's flags and values, and then those of its parts.
 std::string BashCases(const CommandDescription& command) {
   std::vector<std::string> flags;
   std::string values, argument;

@@ -1,4 +1,5 @@
-// `tandem completion bash|zsh|fish`: the script by which a shell completes command lines of tandem.
+// `tandem completion bash|zsh|fish`: prints the script by which a shell completes command lines of
+// tandem.
 #include <cstdio>
 #include <memory>
 #include <string>

@@ -39,7 +39,7 @@ std::string Quoted(const std::string& text) {
   return out + "'";
 }
 
-// " -x -a '...'": what may stand for a value.
+// Returns " -x -a '...'", the words that fish offers for a value.
 std::string Values(const ValueCompletion& completion, bool argument) {
   const std::string words = fmt::format("{}", fmt::join(completion.words, " "));
   const std::string takes = argument ? "" : " -x";

@@ -8,7 +8,7 @@ namespace {
 
 using Kind = ValueCompletion::Kind;
 
-// Within single quotes, in a place where colons and brackets mean something.
+// Escapes text within single quotes, at a place where colons and brackets have a meaning.
 std::string Escaped(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -22,7 +22,7 @@ std::string Escaped(const std::string& text) {
   return out;
 }
 
-// The part of _arguments' specification that says what may stand for a value.
+// Returns the part of _arguments' specification that offers words for a value.
 std::string Action(const FlagDescription& flag) {
   const ValueCompletion completion = CompletionOf(flag);
   std::string words;

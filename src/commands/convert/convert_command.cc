@@ -38,7 +38,7 @@ data::WriteOptions WriteOptionsOf(const ConvertOptions& options) {
           .negatives = options.negatives};
 }
 
-// Refuses flags that do nothing with these data.
+// Refuses flags that have no effect with these data.
 void CheckFlags(const ConvertOptions& options, const data::Dataset& dataset) {
   const bool from_folder = dataset.has_grades;
   if (!options.split.empty() && !from_folder && options.to != "beir") {
@@ -60,8 +60,8 @@ void CheckFlags(const ConvertOptions& options, const data::Dataset& dataset) {
   }
 }
 
-// Refuses to make positives of documents whose scores have to say whether they are any. Columns
-// hold such pairs as they are.
+// Refuses to make positives of documents if only their scores could say whether they are positives.
+// Formats with columns keep such pairs as they are.
 void CheckDecided(const ConvertOptions& options, const data::Dataset& dataset) {
   if (options.scores != "kept") return;
   if (dataset.meaning == data::ScoreMeaning::kUndecided) throw data::NeedsRule(dataset);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kMostBlockTexts = 1'000'000'000;
 
-// Words without a flag: the model, unless --model names it, then inputs.
+// The words without a flag: first the model, unless --model names it, then inputs.
 struct Words {
   std::string first;
   std::vector<std::string> others;
@@ -37,7 +37,7 @@ void Assign(const Words& words, EncodeCommandOptions* options) {
   if (options->inputs.empty()) throw UsageError("name files of texts, or give --input");
 }
 
-// All that can be refused before the model is loaded.
+// Refuses wrong options before the model is loaded.
 void Check(EncodeCommandOptions* options) {
   if (!options->shard.empty()) ParseShard(options->shard);
   const bool to_stdout = options->output == "-";

@@ -1,4 +1,4 @@
-// `tandem encode`: texts to embeddings.
+// `tandem encode`: computes embeddings of texts.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +19,12 @@ struct EncodeCommandOptions {
   std::string output;               // folder, .npy file, or "-"
   std::string output_format;        // on standard output: jsonl, npy or raw
   std::string kind = "document";    // or "query"
-  size_t block_texts = 4096;        // that are encoded and written together
-  std::string shard;                // "3/16": one of several parts; "": the launcher says
+  size_t block_texts = 4096;        // texts that are encoded and written together
+  std::string shard;                // "3/16": one of several parts; "": the launcher decides
   bool resume = false;
 };
 
-// The work, in encode_run.cc. Needs tensors.
+// Does the work, in encode_run.cc. Needs tensors.
 void RunEncode(const EncodeCommandOptions& options);
 
 }  // namespace tandem::app

@@ -1,4 +1,5 @@
-// The work of `tandem encode`: texts stream through block by block, whatever their number.
+// The work of `tandem encode`: reads, encodes and writes texts block by block, whatever their
+// number.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -37,12 +38,12 @@ void ThrowIfStopped() {
   if (const int signal = SignalWatch::Received()) throw Interrupted(signal, "interrupted");
 }
 
-// What is read.
+// The input that is read.
 struct Source {
   data::TextInputOptions options;
-  bool again = false;  // whether all of it can be read twice
-  std::string last;    // input
-  uint64_t bytes = 0;  // of regular files
+  bool again = false;  // whether all of it can be read a second time
+  std::string last;    // the last input
+  uint64_t bytes = 0;  // size of regular files
 };
 
 Source SourceOf(const EncodeCommandOptions& options, data::TextRole role) {
@@ -68,7 +69,7 @@ class EncodeJob {
     encode_.stop = SignalWatch::Received;
   }
 
-  // What decides the bytes, besides the texts themselves.
+  // Returns the settings that decide the embeddings, besides the texts themselves.
   embeddings::Provenance Made() const {
     embeddings::Provenance made;
     made.Add("width", fmt::format("{}", model_.embedding_width()));
@@ -77,21 +78,23 @@ class EncodeJob {
     made.Add("text_field", fmt::format("{:?}", source_.options.text_field));
     return made.Add(search::EncodingSource(model_, kind(), encode_));
   }
-  // The same for one of several parts, which must be of one input of `total` texts.
+  // Returns the settings of one of several parts, which must all be made of one input with `total`
+  // texts.
   embeddings::Provenance MadeOfPart(uint64_t total) const {
     return Made().Add("input", fmt::format("{} texts, files of {} bytes", total, source_.bytes));
   }
 
-  // Counts all texts and keeps to those of this shard. That of index 0 also looks at all of them:
-  // ids that come twice in different shards show there. Returns which texts are this shard's.
+  // Counts all texts and restricts the job to those of this shard. The shard of index 0 also checks
+  // all texts, because ids that occur in two shards are found only there. Returns the texts of this
+  // shard.
   ShardRange KeepTo(const embeddings::Shard& shard, const fs::path& folder);
-  // The record of the shard, once it has run, without its files.
+  // Returns the record of the shard after it has run, without its files.
   embeddings::PartRecord Record(const embeddings::Shard& shard, const ShardRange& range) const;
 
-  // Encodes what follows the blocks of `kept`. `folder` is for a nameless file of the ids.
+  // Encodes the texts after the blocks of `kept`. `folder` is for a nameless file of the ids.
   void Run(embeddings::BlockOutput& output, const embeddings::Journal& kept,
            const fs::path& folder);
-  // The counts of all texts, to be reported.
+  // Reports the counts of all texts.
   void Report(const std::string& target);
 
  private:
@@ -107,14 +110,14 @@ class EncodeJob {
   bool is_query_;
   BlockSize size_;
   TextRange range_;
-  uint64_t texts_hash_ = 0;  // of the texts of the range, once they were read
+  uint64_t texts_hash_ = 0;  // of the texts in the range, after they were read
   search::EncodeOptions encode_;
   data::Warnings warnings_;
   embeddings::EncodeCounts counts_;
 };
 
-// Reads all texts before any is encoded, so that what is wrong with them shows while nothing is
-// lost. Returns their number.
+// Reads all texts before any is encoded, so that errors in them are found before work is done.
+// Returns their number.
 uint64_t EncodeJob::Survey(const embeddings::Journal& kept, const fs::path& folder) {
   Progress progress({.label = "read", .unit = "texts"});
   CheckedTexts texts(source_.options, folder, kept.blocks, warnings_, range_);
@@ -131,7 +134,7 @@ uint64_t EncodeJob::Survey(const embeddings::Journal& kept, const fs::path& fold
 ShardRange EncodeJob::KeepTo(const embeddings::Shard& shard, const fs::path& folder) {
   uint64_t total = 0;
   if (shard.index == 0) {
-    data::Warnings counted;  // by all shards together
+    data::Warnings counted;  // of all shards together
     std::swap(counted, warnings_);
     total = Survey({}, folder);
     std::swap(counted, warnings_);
@@ -187,7 +190,7 @@ void EncodeJob::EncodeBlocks(const NextInputText& next, std::optional<uint64_t> 
                   .counts = counts});
     counts_ += counts;
   }
-  ThrowIfStopped();  // a pipe may have ended by the same signal
+  ThrowIfStopped();  // the same signal may have ended a pipe
   if (total && counts_.texts != *total) {
     throw DataError(source_.last, 0, "",
                     fmt::format("the input has {} texts, and had {} when it was read first; it "
@@ -206,7 +209,7 @@ void EncodeJob::Run(embeddings::BlockOutput& output, const embeddings::Journal& 
   if (source_.again) total = Survey(kept, folder);
   output.Begin(total);
   if (source_.again) {
-    data::Warnings counted;  // by the first reading
+    data::Warnings counted;  // already counted by the first reading
     data::TextInput input(source_.options, counted);
     input.Skip(range_.first + before);
     uint64_t left = range_.count - before;
@@ -226,14 +229,14 @@ void EncodeJob::Report(const std::string& target) {
   Note(fmt::format("{} texts, {} tokens -> {}", counts_.texts, counts_.tokens, target));
 }
 
-// Runs the job into its files, which get their names once `before_names` has returned.
+// Runs the job into its files, which get their final names after `before_names` has returned.
 void RunIntoFiles(EncodeJob& job, embeddings::NpyOutput& files, const fs::path& folder,
                   const std::function<void()>& before_names) {
   try {
     job.Run(files, files.kept(), folder);
     before_names();
     files.Finish();
-  } catch (const Interrupted&) {  // says less than the line below
+  } catch (const Interrupted&) {  // says less than the message below
     throw Interrupted(SignalWatch::Received(), "interrupted; " + files.WhatIsLeft());
   } catch (const Error&) {
     if (files.rows() > files.kept().rows()) Note(files.WhatIsLeft());
@@ -248,7 +251,7 @@ void EncodeToFiles(const EncodeCommandOptions& options, EncodeJob& job, size_t w
                               {.width = width, .provenance = job.Made(), .resume = options.resume});
   const SignalWatch signals;
   RunIntoFiles(job, files, paths.folder(), [&] {
-    // The files replace embeddings that a search kept here.
+    // The files replace embeddings that a search has kept here.
     if (paths.in_folder || paths.embeddings.filename() == "embeddings.npy") {
       embeddings::ForgetKept(paths.folder());
     }
@@ -285,7 +288,8 @@ void EncodeToStdout(const EncodeCommandOptions& options, EncodeJob& job, size_t 
   job.Report("standard output");
 }
 
-// The shard that this process is, if any; where the launcher has started the job again, it goes on.
+// Returns the shard of this process, if it is one. Sets the options to resume if the launcher has
+// restarted the job.
 std::optional<embeddings::Shard> PlaceOf(EncodeCommandOptions* options) {
   bool restarted = false;
   const auto shard = ShardOfProcess(options->shard, &restarted);

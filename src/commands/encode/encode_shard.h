@@ -1,4 +1,4 @@
-// `tandem encode` as one of several processes that fill one folder with parts
+// Lets `tandem encode` be one of several processes that fill one folder with parts
 // (embeddings/layouts/part_record.h).
 #pragma once
 
@@ -11,25 +11,25 @@
 
 namespace tandem::app {
 
-// "3/16": shard 3, from 0, of 16. Throws UsageError.
+// Parses "3/16": shard 3, counted from 0, of 16. Throws UsageError.
 embeddings::Shard ParseShard(std::string_view text);
 
-// Which shard this process encodes: the one that the flag names, else that of its rank under a
-// launcher (base/process/launch.h); nothing where it is alone. `restarted` becomes whether the
-// launcher has started the job again.
+// Returns the shard that this process encodes: the one that the flag names, else that of its rank
+// under a launcher (base/process/launch.h); nothing if the process is alone. Sets `restarted` to
+// whether the launcher has restarted the job.
 std::optional<embeddings::Shard> ShardOfProcess(std::string_view flag, bool* restarted);
 
-// Which texts a shard encodes: whole blocks, as evenly as blocks allow, so that all shards encode
-// the blocks that one process would.
+// The texts that a shard encodes: whole blocks, divided as evenly as blocks allow, so that all
+// shards together encode the same blocks as one process would.
 struct ShardRange {
   uint64_t first = 0;
   uint64_t count = 0;
-  uint64_t total = 0;  // of all shards
+  uint64_t total = 0;  // texts of all shards
 };
 ShardRange RangeOfShard(const embeddings::Shard& shard, uint64_t total, uint64_t block_texts);
 
-// Messages of a process that a launcher has started beside others: notes and warnings begin with
-// the shard, and rank 0 alone shows its progress.
+// The messages of a process that a launcher has started beside others: notes and warnings begin
+// with the shard, and only rank 0 shows its progress.
 class ShardMessages final : public MessageSink {
  public:
   explicit ShardMessages(const embeddings::Shard& shard);

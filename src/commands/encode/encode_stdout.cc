@@ -25,7 +25,7 @@ void FlushOut() {
   if (std::fflush(stdout) != 0) throw OutputError("standard output", "cannot be written", errno);
 }
 
-// "npy" and "raw".
+// Writes the formats "npy" and "raw".
 class RowOutput final : public embeddings::BlockOutput {
  public:
   RowOutput(bool header, size_t width) : header_(header), width_(width) {}
@@ -70,7 +70,7 @@ class JsonLineOutput final : public embeddings::BlockOutput {
         throw NumericError(
             fmt::format("the embedding of text {} has numbers that are not finite", id));
       }
-      fmt::format_to(std::back_inserter(line_), "{},", value);  // the shortest that is it
+      fmt::format_to(std::back_inserter(line_), "{},", value);  // the shortest that is read as it
     }
     line_.back() = ']';
     line_ += "}\n";

@@ -1,4 +1,4 @@
-// The texts of `tandem encode`: read in blocks, and checked.
+// Reads the texts of `tandem encode` in blocks, and checks them.
 #pragma once
 
 #include <cstddef>
@@ -17,50 +17,50 @@
 
 namespace tandem::app {
 
-// As data::TextInput::Next.
+// Reads the next text, as data::TextInput::Next does.
 using NextInputText = std::function<bool(data::InputText*)>;
 
-// Texts that are encoded and written together.
+// A block of texts that are encoded and written together.
 struct TextBlock {
   std::vector<std::string> texts;
-  std::string ids;    // a line for each
+  std::string ids;    // a line for each text
   uint64_t hash = 0;  // of ids and texts
 };
 
-// How many texts a block takes: as many, or fewer long ones. They decide which texts are encoded
-// together, and with that the bytes.
+// The size of a block: a number of texts, or fewer if they are long. It decides which texts are
+// encoded together, and so the bytes of the embeddings.
 struct BlockSize {
   size_t texts = 4096;
-  size_t bytes = size_t{64} << 20;  // the text that reaches it is the block's last
+  size_t bytes = size_t{64} << 20;  // the text that reaches it is the last of its block
 };
 
-// Reads the next block; false at the end.
+// Reads the next block; returns false at the end.
 bool ReadBlock(const NextInputText& next, const BlockSize& size, TextBlock* block);
 
-// Which texts of the input are meant.
+// A range of the input's texts.
 struct TextRange {
   uint64_t first = 0;
-  uint64_t count = std::numeric_limits<uint64_t>::max();  // or fewer, to the end
+  uint64_t count = std::numeric_limits<uint64_t>::max();  // fewer if the input ends earlier
 };
 
-// The texts of a range of the input, of which none has the id of another, and the first of which
-// must be those of the blocks `kept`, as an earlier process has read them. Memory does not grow
-// with their number.
+// Reads the texts of a range of the input and checks that no two have the same id, and that the
+// first ones are those of the blocks `kept`, which an earlier process has read. Memory does not
+// grow with their number.
 class CheckedTexts {
  public:
-  // `folder` is for a nameless file of the ids, where there are many. `kept` and `warnings` must
-  // outlive the texts.
+  // `folder` is for a nameless file of the ids, if there are many. `kept` and `warnings` must
+  // outlive this object.
   CheckedTexts(const data::TextInputOptions& options, std::filesystem::path folder,
                std::span<const embeddings::JournalBlock> kept, data::Warnings& warnings,
                TextRange range = {});
 
-  // As TextInput::Next. Throws DataError naming file and line: for ids that come twice, some of
-  // which show only at the end; after the last text of a block of `kept` that has changed; where
-  // there are fewer texts than `kept` has.
+  // Reads as TextInput::Next does. Throws DataError naming file and line if an id occurs twice
+  // (some are found only at the end), after the last text of a block of `kept` if the block has
+  // changed, and if there are fewer texts than in `kept`.
   bool Next(data::InputText* text);
-  // Of the texts so far.
+  // Number of texts so far.
   uint64_t count() const { return count_; }
-  // Of ids and texts so far.
+  // Hash of the ids and texts so far.
   uint64_t hash() const { return all_.value(); }
 
  private:
@@ -69,14 +69,14 @@ class CheckedTexts {
 
   data::TextInput input_;
   data::InputIds ids_;
-  std::span<const embeddings::JournalBlock> kept_;  // not compared yet
-  uint64_t kept_texts_;                             // of all blocks that were given
-  uint64_t most_;                                   // texts of the range
+  std::span<const embeddings::JournalBlock> kept_;  // blocks that are not yet compared
+  uint64_t kept_texts_;                             // number of texts in all blocks that were given
+  uint64_t most_;                                   // number of texts in the range
   uint64_t count_ = 0;
   RunningHash all_;
   uint64_t in_block_ = 0;
-  RunningHash hash_;         // of the block under way
-  std::string block_start_;  // where it begins: FILE:LINE
+  RunningHash hash_;         // of the current block
+  std::string block_start_;  // the place where it begins, FILE:LINE
 };
 
 }  // namespace tandem::app

@@ -27,8 +27,8 @@
 namespace tandem::app {
 namespace {
 
-// The default measures: what papers on retrieval report most. auc needs the scores of all positives
-// and of 500 other documents a query: a model has them, few runs hold them.
+// The default measures are those that papers on retrieval report most. auc needs the scores of all
+// positives and of 500 other documents for each query: a model has them, but few runs include them.
 constexpr const char* kRunMeasures = "ndcg@10,mrr@10,map,recall@10,recall@100";
 constexpr const char* kModelMeasures = "ndcg@10,mrr@10,map,recall@10,recall@100,auc";
 

@@ -1,4 +1,4 @@
-// `tandem evaluate`: measures of a run, of a model on a data set, or of models on data sets.
+// `tandem evaluate`: measures a run, a model on a data set, or models on data sets.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace tandem::app {
 
-// What is measured of a suite where nobody says: what papers on many sets report.
+// The default measure of a suite, which papers on many data sets report.
 inline constexpr const char* kSuiteMeasures = "ndcg@10";
 
 struct EvaluateOptions {
@@ -26,38 +26,38 @@ struct EvaluateOptions {
   std::vector<std::string> models;
   std::vector<std::string> datasets;
   std::string suite;           // TOML file or folder of BEIR folders; "": none
-  ModelFlags model;            // `model` is the one of `models` where there is one
-  std::string split;           // "" where not given: test, or what the suite says
-  std::string candidates;      // TREC run that is ranked again; "": none
+  ModelFlags model;            // `model` is the model of `models` if there is only one
+  std::string split;           // "" if not given: test, or the suite's
+  std::string candidates;      // TREC run whose documents are ranked again; "": none
   std::optional<size_t> pool;  // documents; none: the whole corpus
-  std::string embeddings;      // folder that keeps the corpus's vectors; "": none
-  bool no_cache = false;       // of a suite
+  std::string embeddings;      // folder that keeps the corpus's embeddings; "": none
+  bool no_cache = false;       // for a suite
 
-  std::string measures;  // comma-separated; "" where not given: those that suit the input
+  std::string measures;  // comma-separated; "" if not given: those that suit the input
   bool per_query = false;
-  bool views = false;  // of the embedding space; with a model
+  bool views = false;  // whether to show views of the embedding space; with a model
   double relevance_level = 1;
-  bool complete = false;              // always so with a model
-  bool ignore_identical_ids = false;  // results with the id of their query do not count
-  std::optional<size_t> max_results;  // 0: all; none: all of a run, 1000 of a model
+  bool complete = false;              // always with a model
+  bool ignore_identical_ids = false;  // leaves out results with the id of their query
+  std::optional<size_t> max_results;  // 0: all; none: all results of a run, 1000 of a model
   std::string score_precision = "double";
   std::string thresholds;  // targets, comma-separated (eval/samples/thresholds.h); "": none
   std::string format = "text";
 };
 
 struct ThresholdRequest;  // commands/evaluate/threshold_output.h
-// What --thresholds asks for.
+// Returns the request of --thresholds.
 ThresholdRequest RequestOf(const EvaluateOptions& options);
 
-// Whether there is more to show than one model on one data set.
+// Whether the command evaluates more than one model on one data set.
 bool IsSuite(const EvaluateOptions& options);
 
-// The work of `tandem evaluate --model`, in evaluate_model_run.cc: scores every judged query of the
-// data set's split against its corpus, evaluates, and prints as with a run. The options are
-// checked. Needs tensors.
+// Does the work of `tandem evaluate --model`, in evaluate_model_run.cc: scores every judged query
+// of the data set's split against its corpus, evaluates, and prints as with a run. The options must
+// have been checked. Needs tensors.
 void RunEvaluateModel(const EvaluateOptions& options, const EvaluatedSet& set);
 
-// The same for all models and sets of a plan, in evaluate_suite_run.cc; prints one table.
+// Does the work for all models and sets of a plan, in evaluate_suite_run.cc, and prints one table.
 void RunEvaluateSuite(const EvaluateOptions& options, const EvaluationPlan& plan);
 
 }  // namespace tandem::app

@@ -1,4 +1,4 @@
-// One model on one data set, for `tandem evaluate`. Needs tensors.
+// Evaluates one model on one data set, for `tandem evaluate`. Needs tensors.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 
 namespace tandem::app {
 
-// Where the embeddings of a corpus stay.
+// The folders where the embeddings of a corpus are kept.
 struct EmbeddingPlaces {
   std::filesystem::path embeddings;  // embeddings/layouts/kept.h; empty: none
   std::filesystem::path cache;       // search/encoding/embedding_cache.h; empty: none

@@ -1,4 +1,5 @@
-// The work of `tandem evaluate --model`: retrieve with the model, then evaluate as any run.
+// The work of `tandem evaluate --model`: retrieves with the model, and then evaluates as with a
+// run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,8 +43,9 @@ size_t DepthFor(const EvaluateOptions& options, const std::vector<eval::Measure>
   return *options.max_results == 0 ? documents : *options.max_results;
 }
 
-// What is measured beside the measures of one model on one set. Lists of candidates lack the
-// samples that probabilities are measured on, and a table of many models has no place for it.
+// Returns the calibration to measure besides the measures of one model on one set. Lists of
+// candidates lack the samples that probabilities are measured on, and a table of many models has no
+// room for it.
 std::optional<weights::Calibration> CalibrationToMeasure(const model::DualEncoder& model,
                                                          const EvaluatedSet& set,
                                                          const EvaluateOptions& options) {
@@ -51,7 +53,7 @@ std::optional<weights::Calibration> CalibrationToMeasure(const model::DualEncode
   return CalibrationOf(model, options.model);
 }
 
-// Leaves the documents of a pool in the data set.
+// Restricts the data set to the documents of a pool.
 void TakePool(size_t size, uint64_t seed, data::Dataset& dataset) {
   data::Pool pool = data::DrawPool(dataset.documents, dataset.judged, size, seed);
   Note(fmt::format("evaluation on {}", data::PoolText(pool, size)));
@@ -59,15 +61,15 @@ void TakePool(size_t size, uint64_t seed, data::Dataset& dataset) {
   dataset.judged = std::move(pool.judged);
 }
 
-// A model, how it encodes, and where the embeddings of a corpus stay.
+// A model, the options to encode with, and the folders where the embeddings of a corpus are kept.
 struct Ranker {
   model::DualEncoder& model;
   search::EncodeOptions encode;
   EmbeddingPlaces places;
 };
 
-// The candidates' ranking; an AUC takes its samples from the run then. `documents` becomes the
-// number of the longest list.
+// Ranks the candidates. An AUC is then computed from samples of the run. Sets `documents` to the
+// length of the longest list.
 search::Retrieved RankCandidates(const Ranker& ranker, const EvaluatedSet& set,
                                  const data::Dataset& dataset, size_t& documents) {
   const data::Candidates candidates = data::ReadCandidates(set.candidates, dataset);
@@ -86,10 +88,10 @@ search::Retrieved RankCandidates(const Ranker& ranker, const EvaluatedSet& set,
           .samples = {}};
 }
 
-// What is wanted of a ranking of the corpus.
+// The options of a ranking of the corpus.
 struct CorpusRanking {
   size_t top_k = 0;
-  double relevance_level = 0;            // > 0: with score samples
+  double relevance_level = 0;            // > 0: also returns score samples
   search::SearchedRows* keep = nullptr;  // receives all embeddings
   bool ignore_identical_ids = false;
 };
@@ -111,8 +113,8 @@ search::Retrieved RankCorpus(const Ranker& ranker, const data::JudgedData& judge
   return retrieved;
 }
 
-// `of_run` is what the results told. A search that has left identical ids out itself (`left_out`)
-// shows none in its results.
+// `of_run` has the remarks on the results. If the search has left identical ids out itself
+// (`left_out`), the results cannot show them.
 std::vector<eval::Remark> RemarksOnIds(std::vector<eval::Remark> of_run,
                                        const search::QueriesInCorpus& in_corpus, bool left_out) {
   std::vector<eval::Remark> remarks;
@@ -205,7 +207,8 @@ void Print(const ModelEvaluation& found, const EvaluateOptions& options) {
 
 }  // namespace
 
-// Several processes encode together; each ranks and measures, which costs little beside that.
+// Several processes encode together. Each ranks and measures by itself, which costs little compared
+// with encoding.
 void RunEvaluateModel(const EvaluateOptions& options, const EvaluatedSet& set) {
   RunInGroup("evaluate", options.job, [&](dist::ProcessGroup& group) {
     if (!group.alone() && !options.embeddings.empty()) {

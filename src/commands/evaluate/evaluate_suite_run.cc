@@ -20,8 +20,8 @@
 namespace tandem::app {
 namespace {
 
-// A folder of its own for each model and whole corpus where --embeddings is given; else the cache,
-// in which an interrupted call leaves what it has encoded.
+// Returns a folder for each model and whole corpus if --embeddings is given; else the cache, which
+// keeps what an interrupted call has encoded.
 EmbeddingPlaces PlacesFor(const EvaluateOptions& options, const EvaluatedModel& model,
                           const EvaluatedSet& set) {
   EmbeddingPlaces places;
@@ -34,8 +34,8 @@ EmbeddingPlaces PlacesFor(const EvaluateOptions& options, const EvaluatedModel& 
 
 }  // namespace
 
-// One model is in memory at a time, and one data set: both may be large, and reading a corpus again
-// costs little beside encoding it.
+// Only one model and one data set are in memory at a time, because both may be large. Reading a
+// corpus again costs little compared with encoding it.
 void RunEvaluateSuite(const EvaluateOptions& options, const EvaluationPlan& plan) {
   if (!CurrentLaunch().alone()) {
     throw UsageError(

@@ -1,4 +1,4 @@
-// How an evaluation is printed; `tandem evaluate` prints so with a run and with a model.
+// Prints the evaluation of a run or of a model, for `tandem evaluate`.
 #pragma once
 
 #include <span>
@@ -11,11 +11,11 @@
 
 namespace tandem::app {
 
-// What an evaluation of a model prints beside its measures.
+// Figures that an evaluation of a model prints besides its measures.
 struct FurtherFigures {
-  std::string text;  // below everything else
-  std::string tsv;   // further lines of measure, "all" and value
-  Json json;         // an object, whose members are added to the evaluation's
+  std::string text;  // printed below everything else
+  std::string tsv;   // more lines of measure, "all" and value
+  Json json;         // an object, whose members are added to those of the evaluation
 };
 
 // `format` is one of
@@ -24,13 +24,12 @@ struct FurtherFigures {
 //   json  {"measures": {M: mean}, "per_query": {M: {QUERY: value}}}, values unrounded; `per_query`
 //         only where asked for
 // A value that does not exist is "-" (json: null). A measure that pools its queries (auc) has no
-// values per query.
-// `further` stands after the measures.
+// values per query. `further` is printed after the measures.
 std::string FormatEvaluation(const eval::Evaluation& evaluation, std::string_view format,
                              const report::TextStyle& style, bool per_query,
                              std::span<const FurtherFigures> further = {});
 
-// Writes them to stderr, as notes and warnings.
+// Writes the remarks to stderr, as notes and warnings.
 void PrintRemarks(std::span<const eval::Remark> remarks);
 
 }  // namespace tandem::app

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The last `parts` parts of a path: "a/model" of "runs/a/model/" for 2.
+// Returns the last `parts` parts of a path: "a/model" for "runs/a/model/" and 2.
 std::string EndOf(const fs::path& path, size_t parts) {
   std::vector<std::string> all;
   for (const fs::path& part : path) {
@@ -40,7 +40,7 @@ fs::path Normal(const std::string& path) {
   return normal.has_filename() ? normal : normal.parent_path();
 }
 
-// The BEIR folders in a folder, by name.
+// Returns the BEIR folders in a folder, by name.
 std::vector<std::string> FoldersIn(const std::string& folder) {
   std::vector<std::string> found;
   std::error_code ignored;
@@ -58,7 +58,7 @@ std::vector<std::string> FoldersIn(const std::string& folder) {
   return found;
 }
 
-// What is planned with the name that the user gave it, if any.
+// A planned model or set with the name that the user gave it, if any.
 template <typename T>
 struct Named {
   T item;
@@ -134,7 +134,7 @@ class Planner {
     }
   }
 
-  // Throws for a name that is there twice.
+  // Throws if a name occurs twice.
   static void CheckNames(const std::vector<std::string>& names, const char* what) {
     std::set<std::string_view> seen;
     for (const std::string& name : names) {
@@ -162,9 +162,10 @@ class Planner {
     CheckNames(names, "model");
   }
 
-  // A folder of which several splits are sets has their names after its own.
+  // Names the sets. If several splits of a folder are sets, the split's name is added to the
+  // folder's.
   void NameSets() {
-    std::map<fs::path, std::set<std::string>> splits;  // of the sets without a name, by folder
+    std::map<fs::path, std::set<std::string>> splits;  // splits of sets without a name, by folder
     for (const auto& set : sets_) {
       CheckThere(set.item);
       if (!set.name) splits[Normal(set.item.folder)].insert(set.item.split);
@@ -191,7 +192,7 @@ class Planner {
     const bool has_split =
         std::any_of(files.splits.begin(), files.splits.end(),
                     [&set](const data::BeirSplit& split) { return split.name == set.split; });
-    if (!has_split) data::LoadBeirQrels(set.folder, set.split);  // throws, and says what there is
+    if (!has_split) data::LoadBeirQrels(set.folder, set.split);  // throws, and lists the splits
     if (!set.candidates.empty() && set.candidates != "-" && !fs::exists(set.candidates)) {
       throw DataError(set.candidates, 0, "", "there is no such file; expected a TREC run");
     }

@@ -1,4 +1,4 @@
-// Which models `tandem evaluate` measures on which data sets, and what it found.
+// Plans which models `tandem evaluate` measures on which data sets, and holds the results.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,12 @@ namespace tandem::app {
 struct EvaluateOptions;  // commands/evaluate/evaluate_command.h
 
 struct EvaluatedModel {
-  std::string name;  // of no other model in the plan
+  std::string name;  // unique among the plan's models
   ModelFlags flags;
 };
 
 struct EvaluatedSet {
-  std::string name;        // of no other set in the plan
+  std::string name;        // unique among the plan's sets
   std::string folder;      // BEIR
   std::string split;       // of its judgements
   std::string candidates;  // a TREC run whose lists are ranked again; "": the corpus is ranked
@@ -34,29 +34,29 @@ struct EvaluationPlan {
   std::string measures;  // separated by commas
 };
 
-// One model on one set.
+// The result of one model on one set.
 struct ModelEvaluation {
   eval::Evaluation evaluation;
   std::vector<eval::Remark> remarks;
-  size_t documents = 0;                            // that were ranked for each query, at most
+  size_t documents = 0;                            // most documents that were ranked for a query
   size_t corpus = 0;                               // documents of the set
-  std::vector<FurtherFigures> further = {};        // of one model on one set
-  std::optional<ThresholdReport> thresholds = {};  // where wished for; among `further` too
+  std::vector<FurtherFigures> further = {};        // only for one model on one set
+  std::optional<ThresholdReport> thresholds = {};  // if asked for; `further` shows them too
 };
 
-// What the flags and, if there is one, the suite ask for: those of the flags first. A suite is a
-// TOML file (config/suite.h) or a folder of BEIR folders, which are taken in the order of their
-// names. Flags win over the file. Models and sets that the user does not name have the ends of
-// their paths as names, as many parts as tell them apart; where several splits of a folder are
-// sets, a split's name follows the folder's.
+// Plans what the flags and, if there is one, the suite ask for; the sets of the flags come first. A
+// suite is a TOML file (config/suite.h) or a folder of BEIR folders, which are taken in the order
+// of their names. Flags override the file. Models and sets that the user does not name are named by
+// the last parts of their paths, as many as are needed to tell them apart; if several splits of a
+// folder are sets, the split's name is added to the folder's.
 //
-// Everything that can be is checked here, before anything is encoded: throws RecipeError and
-// UsageError for what is wrong with flags and file, for a model or a set that is there twice, and
-// DataError and ModelError for folders and files that are missing.
+// Everything that can be checked before encoding is checked here. Throws RecipeError and UsageError
+// for errors in flags and file and for a model or a set that occurs twice, and DataError and
+// ModelError for folders and files that are missing.
 EvaluationPlan PlanEvaluation(const EvaluateOptions& options);
 
-// A name for each path: its last part, or as many more as tell it from the others. Throws
-// UsageError for a path that is there twice; `what` says what it is ("model").
+// Returns a name for each path: its last part, or as many more as tell it from the others. Throws
+// UsageError for a path that occurs twice; `what` says what it is ("model").
 std::vector<std::string> NamesOfPaths(const std::vector<std::string>& paths, const char* what);
 
 }  // namespace tandem::app

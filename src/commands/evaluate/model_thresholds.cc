@@ -9,7 +9,8 @@
 namespace tandem::app {
 namespace {
 
-// Counts [samples, thresholds]; queries without text, which stand last, find nothing.
+// Counts the documents above each threshold, [samples, thresholds]. Queries without text come last
+// and find nothing.
 eval::CorpusCounts CountCorpus(const search::SearchedRows& rows, std::vector<double> thresholds,
                                size_t queries) {
   // Scores are floats, so that this is exact.

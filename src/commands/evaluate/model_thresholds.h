@@ -1,4 +1,4 @@
-// `tandem evaluate --model --thresholds`: what thresholds show of the whole corpus.
+// `tandem evaluate --model --thresholds`: measures thresholds on the whole corpus.
 #pragma once
 
 #include <span>
@@ -9,9 +9,9 @@
 
 namespace tandem::app {
 
-// `samples` as search::Retrieve and search::CountMissingPositives give them: first those of the
-// queries of `rows`, in their order. Documents below a query's samples are counted in a second pass
-// over `rows`, so that every precision is that of the whole corpus. Needs tensors.
+// `samples` are those of search::Retrieve and search::CountMissingPositives: first those of the
+// queries of `rows`, in their order. Documents with scores below a query's samples are counted in a
+// second pass over `rows`, so that every precision is that of the whole corpus. Needs tensors.
 ThresholdReport ThresholdsOfModel(std::span<const eval::QuerySamples> samples,
                                   const search::SearchedRows& rows,
                                   const ThresholdRequest& request);

@@ -15,7 +15,7 @@ namespace {
 
 using Value = std::optional<double>;
 
-// One measure of everything.
+// The values of one measure for all models and sets.
 struct MeasureTable {
   std::string name;
   std::vector<std::vector<Value>> values;  // [sets][models]
@@ -89,7 +89,7 @@ std::string FormatJson(const SuiteResults& results, const std::vector<MeasureTab
   }
   for (size_t m = 0; m < tables.size(); ++m) {
     root["measures"][tables[m].name] = MeasureJson(results, tables[m]);
-    // An AUC of all queries has no values of single ones.
+    // An AUC over all queries has no values for single queries.
     const bool has_queries = !results.of[0][0].evaluation.measures[m].per_query.empty();
     for (size_t k = 0; per_query && has_queries && k < results.plan.models.size(); ++k) {
       for (size_t s = 0; s < results.plan.sets.size(); ++s) {
@@ -133,7 +133,7 @@ std::string FormatTsv(const SuiteResults& results, const std::vector<MeasureTabl
   return shown.Tsv();
 }
 
-// What the table does not show of how its numbers came about.
+// Says which documents were ranked for sets whose whole corpus was not ranked.
 std::string RankedText(const SuiteResults& results) {
   std::string text;
   for (size_t s = 0; s < results.plan.sets.size(); ++s) {
@@ -150,7 +150,7 @@ std::string RankedText(const SuiteResults& results) {
   return text;
 }
 
-// A row for each set, then those that sum them up, a column for each model.
+// Returns a table with a row for each set, rows that summarise them, and a column for each model.
 report::Table TextTable(const SuiteResults& results, const MeasureTable& table) {
   std::vector<report::Column> columns = {
       {.name = table.name, .when_long = report::LongText::kKeep}};

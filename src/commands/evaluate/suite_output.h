@@ -1,4 +1,4 @@
-// How `tandem evaluate` prints several models on several data sets.
+// Prints the results of several models on several data sets, for `tandem evaluate`.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ struct SuiteResults {
 
 // `format` is one of
 //   text  for each measure a block with a column for each model, and a row for each set, their mean
-//         and the average rank; the best of a row is bold in `style`. Below them, what was ranked
-//         where that was not the corpus
+//         and the average rank; the best of a row is bold in `style`. Below them, what was
+//         ranked for sets whose whole corpus was not ranked
 //   tsv   measure, model, set, query, value under a header line. Query "all" is the mean over a
 //         set's queries; set "all" is the mean over the sets, and with query "rank" the average
 //         rank over them. `per_query` adds a line for each query

@@ -14,11 +14,11 @@
 namespace tandem::app {
 namespace {
 
-// Percentiles of so many resamples differ by a few percent of an interval's width from one seed to
-// another, and those of 7,000 queries take seconds.
+// The number of resamples. Percentiles of 2,000 resamples differ by a few percent of an interval's
+// width from one seed to another, and take seconds for 7,000 queries.
 constexpr size_t kResamples = 2000;
 
-// A value with its interval under a name, as all three formats show it.
+// A named value with its interval, as all three formats show it.
 struct NamedFigure {
   std::string_view name;
   std::optional<double> value;
@@ -32,7 +32,7 @@ std::array<NamedFigure, 3> FiguresOf(const ThresholdReport& report) {
 }
 
 std::array<NamedFigure, 5> ValuesOf(const eval::ChosenThreshold& chosen) {
-  // A share of no documents is NaN.
+  // A share of an empty set of documents is NaN.
   const auto share = [&](double value) -> std::optional<double> {
     if (!chosen.threshold || std::isnan(value)) return std::nullopt;
     return value;
@@ -50,8 +50,8 @@ report::Cell CellOf(const NamedFigure& named) {
   return *named.value;
 }
 
-// So short that all columns fit into 80 columns of a terminal: shares near 1 with two decimals,
-// rates near 0 with one digit, everything else with a few.
+// Formats an interval so short that all columns fit into 80 columns of a terminal: shares near 1
+// with two decimals, rates near 0 with one digit, everything else with three digits.
 report::Cell IntervalCell(const NamedFigure& named) {
   if (!named.interval) return std::nullopt;
   const double low = named.interval->low, high = named.interval->high;
@@ -80,7 +80,7 @@ Json JsonOf(const NamedFigure& named) {
   return json;
 }
 
-// What the target is about, as it came out.
+// Returns the value that the threshold reaches for the figure that its target names.
 std::optional<double> ReachedBy(const eval::ChosenThreshold& chosen) {
   switch (chosen.target.kind) {
     case eval::TargetKind::kPrecision:
@@ -208,7 +208,7 @@ void WarnOfUnknown(const ThresholdReport& report) {
 
 namespace {
 
-// Why there is no threshold at all for a target, and what to do.
+// Says why there is no threshold at all for a target, and what to do.
 std::string_view WhyNoneIsKnown(const eval::ChosenThreshold& chosen) {
   if (chosen.ends_at_depth) {
     return "the run ends before any threshold is known; give a deeper run, or --model";

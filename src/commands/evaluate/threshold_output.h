@@ -1,5 +1,5 @@
-// `tandem evaluate --thresholds`: the thresholds for targets, and the areas of the pool that they
-// are chosen from, each with its interval.
+// `tandem evaluate --thresholds`: prints the thresholds for targets, and the areas of the pool from
+// which they are chosen, each with its interval.
 #pragma once
 
 #include <cstdint>
@@ -21,37 +21,37 @@
 namespace tandem::app {
 
 struct ThresholdReport {
-  std::vector<eval::ChosenThreshold> thresholds;  // as asked for
+  std::vector<eval::ChosenThreshold> thresholds;  // in the order of the targets
   eval::PoolFigures figures;
   eval::PoolIntervals intervals;
   double confidence = 0.95;
   // At this score and below, precision and the number of results are unknown, because the results
-  // of `cut_queries` queries end there; none where everything was counted.
+  // of `cut_queries` queries end there; none if everything was counted.
   std::optional<double> unknown_from;
   size_t cut_queries = 0;
 };
 
-// What thresholds are chosen for, and how their intervals are computed.
+// The targets for which thresholds are chosen, and options of their intervals.
 struct ThresholdRequest {
   std::vector<eval::Target> targets;
-  uint64_t seed = 1;  // of the resamples
+  uint64_t seed = 1;  // for the resamples
   int threads = 1;
 };
 
-// `samples` are the pool; `corpus` the levels of the same queries over the whole corpus. Intervals
-// are at 95 %, of 2,000 resamples (eval::Repetitions).
+// Makes the report. `samples` are the pool; `corpus` has the levels of the same queries over the
+// whole corpus. Intervals are at 95 %, from 2,000 resamples (eval::Repetitions).
 ThresholdReport MakeThresholdReport(std::span<const eval::QuerySamples> samples,
                                     const eval::CorpusLevels& corpus,
                                     const ThresholdRequest& request);
 
-// The same of the queries that `evaluation` evaluated of a run. What lies below the depth of the
-// run is unknown.
+// Makes the report for the queries of a run that `evaluation` evaluated. Documents below the depth
+// of the run are unknown.
 ThresholdReport ThresholdsOfRun(const data::Run& run, const data::Qrels& qrels,
                                 const eval::Evaluation& evaluation,
                                 const eval::RankingOptions& ranking,
                                 const ThresholdRequest& request);
 
-// The report after an evaluation's measures: as two tables (text), as further lines
+// Formats the report after an evaluation's measures: as two tables (text), as additional lines
 // "precision=0.9:threshold<TAB>all<TAB>0.41" (tsv), and as the members "pool", "thresholds",
 // "confidence" and "unknown_from" (json).
 FurtherFigures ThresholdFigures(const ThresholdReport& report, const report::TextStyle& style);
@@ -59,8 +59,8 @@ FurtherFigures ThresholdFigures(const ThresholdReport& report, const report::Tex
 // Warns of thresholds about which too little is known.
 void WarnOfUnknown(const ThresholdReport& report);
 
-// Throws CheckFailed (exit 6) for the first target that is not met, saying the best possible: to be
-// called when everything is printed.
+// Throws CheckFailed (exit code 6) for the first target that is not met, with the best possible
+// value. Must be called after everything is printed.
 void CheckTargetsMet(const ThresholdReport& report);
 
 }  // namespace tandem::app

@@ -72,7 +72,7 @@ Json HistogramJson(const eval::Histogram& histogram) {
           {"above", histogram.above}};
 }
 
-// The queries' points first, then those of their positives.
+// Writes the points of the queries first, then those of their positives.
 Json PointsJson(const eval::Pictures& pictures, std::span<const std::string_view> query_ids) {
   Json points = Json::array();
   const size_t pairs = pictures.queries.size();

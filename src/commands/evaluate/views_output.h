@@ -1,4 +1,4 @@
-// How the views of an embedding space are printed below an evaluation.
+// Prints the views of an embedding space below an evaluation.
 #pragma once
 
 #include <span>

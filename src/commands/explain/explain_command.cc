@@ -1,5 +1,5 @@
-// `tandem explain NAME`: an entry of a catalogue, a key or table of a recipe, a parameter, or all
-// of a recipe.
+// `tandem explain NAME`: explains an entry of a catalogue, a key or table of a recipe, a parameter,
+// or the whole recipe.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -45,7 +45,7 @@ std::string TypeOf(const RecipeKey& key) {
   return fmt::format("{}{}{}", config::KindName(key.info.kind), range.empty() ? "" : " ", range);
 }
 
-// A parameter or key in a few lines; `path` is how it is written.
+// Explains a parameter or key in a few lines; `path` is its full name.
 std::string ExplainParam(const RecipeKey& key, std::string_view path) {
   std::string text =
       fmt::format("  {}: {}, {}\n      {}\n", path, TypeOf(key), DefaultLine(key), key.info.doc);
@@ -74,7 +74,7 @@ std::string ExplainEntry(const Catalogue& catalogue, const EntryInfo& entry) {
   return text;
 }
 
-// All measures, one after the other.
+// Explains all measures, one after the other.
 std::string MeasureReference() {
   std::vector<std::string> entries;
   for (const Catalogue& catalogue : AllCatalogues()) {
@@ -86,8 +86,8 @@ std::string MeasureReference() {
   return fmt::format("{}", fmt::join(entries, "\n"));
 }
 
-// Recipe keys that `name` means: a key ("train.batch"), all of a table ("train"), or the bare name
-// of keys wherever they are ("batch"). "" for none.
+// Explains the recipe keys that `name` means: a key ("train.batch"), all keys of a table ("train"),
+// or all keys with a bare name ("batch"). "" if there are none.
 std::string ExplainKeys(std::string_view name) {
   std::string text;
   std::string_view table = "none yet";
@@ -105,14 +105,14 @@ std::string ExplainKeys(std::string_view name) {
   return text;
 }
 
-// Entries of one catalogue whose parameter has the same description, word for word.
+// Entries of one catalogue with a parameter that has the same description, word for word.
 struct SharedParam {
   std::string description;
   std::vector<std::string_view> entries;
 };
 
-// The parameter of entries that `name` means, with its table ("optimizer.beta1") or without
-// ("beta1"), and which entries have it. "" for none.
+// Explains the parameter of entries that `name` means, with its table ("optimizer.beta1") or
+// without ("beta1"), and says which entries have it. "" if there is none.
 std::string ExplainEntryParams(std::string_view name) {
   std::string text;
   for (const Catalogue& catalogue : AllCatalogues()) {
@@ -138,7 +138,7 @@ std::string ExplainEntryParams(std::string_view name) {
   return text;
 }
 
-// Every name that `Explain` knows, for suggestions.
+// Returns every name that `Explain` knows, for suggestions.
 std::vector<std::string> KnownNames() {
   std::vector<std::string> known = {"recipe", "objectives", "models", "measures"};
   for (const Catalogue& catalogue : AllCatalogues()) {
@@ -165,7 +165,7 @@ std::vector<std::string> KnownNames() {
                                DidYouMean(name.substr(0, name.find('@')), views)));
 }
 
-// What is known under this name; several catalogues and tables may use it.
+// Explains everything with this name; several catalogues and tables may use it.
 std::string Explain(const std::string& name) {
   if (name == "objectives") return ObjectiveReference();
   if (name == "models") return EncoderReference();

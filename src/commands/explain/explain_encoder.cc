@@ -146,7 +146,7 @@ correctly. Attention was transformers' `eager`. ModernBERT's prediction head is 
 sentence-transformers 6.2, plain ones and those with a prediction head too: within 1e-5.
 )";
 
-// EntryInfo holds views; the lines live as long as the program.
+// EntryInfo holds views of strings; those of an architecture live as long as the program.
 struct Entry {
   config::EntryInfo info;
   const Architecture* architecture;

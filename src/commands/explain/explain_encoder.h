@@ -1,4 +1,4 @@
-// What `tandem list` and `tandem explain` say of encoders.
+// The texts of `tandem list` and `tandem explain` about encoders.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace tandem::app {
 
-// The architectures of weights/architecture.h as a catalogue.
+// Returns the architectures of weights/architecture.h as a catalogue.
 config::Catalogue EncoderCatalogue();
 
-// The reference of all architectures in Markdown: docs/models.md.
+// Returns the reference of all architectures in Markdown: docs/models.md.
 std::string EncoderReference();
 
 }  // namespace tandem::app

@@ -8,7 +8,7 @@
 namespace tandem::app {
 namespace {
 
-// What the objective needs with its default parameters.
+// Describes the needs of the objective with its default parameters.
 std::string NeedsText(const objective::ObjectiveInfo& info) {
   const config::Params defaults(info.params);
   const objective::Needs needs = info.needs(defaults);

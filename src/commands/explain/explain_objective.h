@@ -1,4 +1,4 @@
-// What `tandem explain` says of objectives.
+// The texts of `tandem explain` about objectives.
 #pragma once
 
 #include <string>
@@ -7,10 +7,11 @@
 
 namespace tandem::app {
 
-// Purpose, formula and needs of an entry of the catalogue of objectives, as text for a terminal.
+// Returns purpose, formula and needs of an entry of the catalogue of objectives, as text for a
+// terminal.
 std::string ExplainObjective(const config::EntryInfo& entry);
 
-// The reference of all objectives in Markdown: a part of docs/objectives.md.
+// Returns the reference of all objectives in Markdown: a part of docs/objectives.md.
 std::string ObjectiveReference();
 
 }  // namespace tandem::app

@@ -1,4 +1,4 @@
-// `tandem help [COMMAND]`: the same as `tandem [COMMAND] --help`, or its manual page.
+// `tandem help [COMMAND]`: prints the same as `tandem [COMMAND] --help`, or the manual page.
 #include <cstdio>
 #include <memory>
 #include <span>
@@ -20,7 +20,8 @@ struct HelpOptions {
   std::string format = "text";
 };
 
-// A page describes a command with its parts, so that one of them has the page of the whole.
+// Prints a manual page. A page describes a command with its parts, so that for a part the page of
+// the whole command is printed.
 void PrintManPage(const std::vector<std::string>& words) {
   const CommandDescription program = DescribeProgram(Commands());
   std::string page = ProgramManPage(program);

@@ -1,4 +1,4 @@
-// `tandem index build`.
+// `tandem index build`: makes an index of documents.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -15,7 +15,7 @@
 namespace tandem::app {
 namespace {
 
-// All that can be refused before the model is loaded.
+// Refuses wrong options before the model is loaded.
 void Check(const IndexBuildCommandOptions& options) {
   MemoryOf(options.memory);
   if (options.recall && !(*options.recall > 0 && *options.recall <= 1)) {

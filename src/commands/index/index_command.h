@@ -1,4 +1,4 @@
-// `tandem index`: indexes of documents, in folders.
+// `tandem index`: makes and changes indexes of documents, which are folders.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ struct IndexBuildCommandOptions {
   std::vector<std::string> documents;  // files, folders, patterns
   TextInputFlags input;
   std::string output;            // the index
-  std::string kind;              // "" : chosen by recall and memory
+  std::string kind;              // "": chosen by recall and memory
   std::vector<std::string> set;  // "m=32": parameters of the kind
   std::optional<double> recall;
   std::string memory = "2GiB";
-  std::string embeddings;  // folder of the documents' parts; "": they are encoded
+  std::string embeddings;  // folder of the documents' embeddings in parts; "": they are encoded
   bool no_texts = false;
   bool with_model = false;
   bool replace = false;
@@ -32,7 +32,7 @@ struct IndexBuildCommandOptions {
 struct IndexAddCommandOptions {
   Globals globals;
   std::string index;
-  std::string model;                   // folder, where the index's model has moved
+  std::string model;                   // folder, if the index's model has moved
   std::vector<std::string> documents;  // files, folders, patterns
   TextInputFlags input;
   std::string memory = "2GiB";
@@ -45,7 +45,7 @@ struct IndexCompactCommandOptions {
   std::string memory = "2GiB";
 };
 
-// The work, in index_run.cc. Needs tensors.
+// Do the work, in index_run.cc. Need tensors.
 void RunIndexBuild(const IndexBuildCommandOptions& options);
 void RunIndexAdd(const IndexAddCommandOptions& options);
 void RunIndexCompact(const IndexCompactCommandOptions& options);

@@ -1,4 +1,4 @@
-// Flags that commands over indexes share.
+// The flags that commands about indexes share.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ namespace tandem::app {
 
 class Flags;  // cli/flags.h
 
-// The argument `documents`.
+// Adds the argument `documents`.
 void AddDocumentsArgument(Flags& flags, std::vector<std::string>& documents);
 
-// --memory, as bytes. Throws UsageError.
+// Returns the value of --memory in bytes. Throws UsageError.
 uint64_t MemoryOf(const std::string& text);
 
-// The defaults of `kind`, changed by flags "m=32" and, where the kind has one, by the wished
-// recall. Throws UsageError for what is no parameter of the kind and for a value that it cannot
-// have.
+// Returns the default parameters of `kind`, changed by flags such as "m=32" and, if the kind has a
+// target recall, by the given one. Throws UsageError for a parameter that the kind does not have
+// and for a value out of range.
 config::Params KindParamsOf(const index::IndexKindInfo& kind, const std::vector<std::string>& set,
                             std::optional<double> recall);
 

@@ -1,4 +1,4 @@
-// `tandem index info`.
+// `tandem index info`: describes an index.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -36,7 +36,7 @@ Json FieldsOf(const index::IndexInfo& info) {
   return fields;
 }
 
-// What building measured of an approximate segment.
+// Returns the recall of an approximate segment that was measured when it was built.
 std::optional<index::MeasuredRecall> MeasuredOf(const std::string& folder,
                                                 const index::SegmentRecord& segment) {
   if (segment.choice.kind->exact) return std::nullopt;

@@ -41,19 +41,19 @@ index::IndexEncoder EncoderOf(model::DualEncoder& model, const std::filesystem::
           .description = index::DescribeModel(model, path, encode.precision, dimensions)};
 }
 
-// Runs `change` until its end or a signal.
+// Runs `change` to its end, or until a signal stops it.
 template <typename Change>
 auto UntilStopped(const std::string& folder, std::string_view what_next, const Change& change) {
   const SignalWatch signals;
   try {
     return change();
-  } catch (const Interrupted&) {  // says less than the line below
+  } catch (const Interrupted&) {  // says less than the message below
     throw Interrupted(SignalWatch::Received(),
                       fmt::format("interrupted; {} is as it was; {}", folder, what_next));
   }
 }
 
-// What becomes of the work on `input` that a signal ended.
+// Says how to continue the work on `input` that a signal has stopped.
 std::string_view WhatNext(const data::TextInput& input) {
   return input.SourceHash() == 0 ? "what was done is done anew, since the input is no file"
                                  : "the same command goes on where this one stopped";
@@ -63,7 +63,8 @@ void Report(const index::BuildReport& report, const model::DualEncoder& model) {
   search::ReportCounts(report.counts, "documents", model.max_tokens(model::TextKind::kDocument));
 }
 
-// The kind that is named, or one that suits the recall and the memory; the latter is said.
+// Returns the kind that the user names, or chooses one that suits the recall and the memory and
+// notes the choice.
 index::KindChoice ChooseKind(const IndexBuildCommandOptions& options, size_t rows, size_t width) {
   if (options.kind.empty()) {
     const index::Choice choice = index::Choose({.rows = rows,
@@ -86,8 +87,8 @@ void JoinSegments(const std::string& folder, const index::ChangeOptions& change)
     Note(fmt::format("{} small segments became one of {} documents", joined.segments,
                      joined.documents));
   } catch (const UsageError&) {
-    // Another process has begun to change the index since. The documents are in it, and the next
-    // addition joins the segments.
+    // Another process has begun to change the index in the meantime. The documents are in the index
+    // already, and the next addition joins the segments.
   }
 }
 

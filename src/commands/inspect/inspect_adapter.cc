@@ -1,4 +1,4 @@
-// Adapter folders in `tandem inspect`.
+// Inspects adapter folders for `tandem inspect`.
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the tensors of an adapter are, without its base.
+// Counts of an adapter's tensors, without its base model.
 struct TensorCounts {
   size_t maps = 0;  // tensors A
   size_t parameters = 0;
@@ -50,7 +50,7 @@ Json AdapterRow(const fs::path& path) {
           {"target_modules", settings.targets}};
 }
 
-// What makes a model of it.
+// Returns the command that makes a model of the adapter.
 std::string MergeLine(const fs::path& path) {
   return fmt::format("tandem merge {} --base BASE --output OUTPUT", path.native());
 }

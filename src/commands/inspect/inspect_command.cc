@@ -1,4 +1,4 @@
-// `tandem inspect`: what a model folder, weights file or data file holds.
+// `tandem inspect`: shows the contents of a model folder, weights file or data file.
 #include <memory>
 #include <string>
 

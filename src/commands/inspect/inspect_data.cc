@@ -1,4 +1,5 @@
-// Data in `tandem inspect`: texts, training lines, BEIR folders, judgements, runs, embeddings.
+// Inspects data for `tandem inspect`: texts, training lines, BEIR folders, judgements, runs,
+// embeddings.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -26,7 +27,7 @@ Json Spread(const data::CountSpread& spread) {
   return {{"lowest", spread.lowest()}, {"median", spread.median()}, {"highest", spread.highest()}};
 }
 
-// Adds `key` where there is anything to say.
+// Adds `key` if the count is not 0.
 void AddIfAny(Json& found, const char* key, uint64_t count) {
   if (count > 0) found[key] = count;
 }
@@ -68,7 +69,7 @@ Json ColumnRows(const data::LineSummary& lines) {
   return rows;
 }
 
-// A row for each document of the first lines.
+// Returns a row for each document of the first lines.
 Json ShownRows(const data::LineSummary& lines) {
   Json rows = Json::array();
   for (const data::ShownDocument& shown : lines.shown) {
@@ -124,7 +125,7 @@ Json InspectTrainingLines(const fs::path& path, const data::LineRules& rules,
   return found;
 }
 
-// Texts have an id, training lines never do.
+// Whether the file has texts, which have an id, or training lines, which have none.
 bool HoldsTexts(const fs::path& path) {
   data::Warnings ignored;
   data::LineReader reader(path, ignored);
@@ -136,7 +137,7 @@ bool HoldsTexts(const fs::path& path) {
   for (const char* query : {"query", "anchor", "question", "sentence1", "premise"}) {
     if (data::FindField(fields, query) != nullptr) return false;
   }
-  // The reader of texts then says what such a line lacks: an "_id".
+  // The reader of texts will then say that such a line lacks an "_id".
   return data::FindField(fields, "text") != nullptr;
 }
 
@@ -230,7 +231,8 @@ Json InspectBeir(const fs::path& path) {
     found["splits"].push_back(SplitRow(split));
     WarnOfContradictions(path / "qrels" / (split.name + ".tsv"), split.judgements.contradicting);
   }
-  // Judgements of very many grades are not counted by grade: no rows, which would read as "none".
+  // Judgements with very many distinct grades are not counted by grade. They get no rows, because
+  // empty rows would read as "none".
   Json grades = GradesOfSplits(summary);
   if (!grades.empty()) found["grades"] = std::move(grades);
   found["shared_by_splits"] = Json::array();

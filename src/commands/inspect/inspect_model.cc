@@ -1,4 +1,4 @@
-// Model folders and weights files in `tandem inspect`.
+// Inspects model folders and weights files for `tandem inspect`.
 
 #include <fmt/format.h>
 
@@ -56,7 +56,7 @@ Json EncoderRow(const weights::EncoderSpec& spec) {
               {"max_positions", spec.max_positions},
               {"hidden_dropout", RateOf(dropout.feed_forward_output)},
               {"attention_dropout", RateOf(dropout.attention)}};
-  // Places at which only some architectures have a rate of their own.
+  // Only some architectures have a separate rate at these places.
   if (dropout.attention_output != dropout.feed_forward_output) {
     row["attention_output_dropout"] = RateOf(dropout.attention_output);
   }
@@ -65,7 +65,7 @@ Json EncoderRow(const weights::EncoderSpec& spec) {
   return row;
 }
 
-// Runs of layers that attend alike: "0-4", and how.
+// Returns runs of consecutive layers with the same attention: "0-4", and its kind.
 Json AttentionRows(const weights::EncoderSpec& spec) {
   Json rows = Json::array();
   for (size_t i = 0; i < spec.layers.size();) {
@@ -83,7 +83,7 @@ Json AttentionRows(const weights::EncoderSpec& spec) {
   return rows;
 }
 
-// Tensors of each type.
+// Counts the tensors of each type.
 Json TypeCounts(const weights::EncoderSpec& encoder) {
   Json counts = Json::object();
   for (const weights::EncoderTensor& tensor : encoder.tensors) {
@@ -100,13 +100,13 @@ Json ModuleRows(const weights::ModelFolder& folder) {
   return rows;
 }
 
-// Adds the lengths of tandem.json, which take precedence over those of every other file.
+// Adds the length limits of tandem.json, which override those of every other file.
 void AddLengths(const weights::TandemFile& file, Json* found) {
   if (file.max_query_tokens) (*found)["max_query_tokens"] = *file.max_query_tokens;
   if (file.max_document_tokens) (*found)["max_document_tokens"] = *file.max_document_tokens;
 }
 
-// Adds what embeddings are cut to, unless the caller wants others.
+// Adds the width to which embeddings are cut, unless the caller asks for another.
 void AddTruncation(const weights::ModelFolder& folder, Json* found) {
   if (folder.truncate_dim) (*found)["truncate_dim"] = *folder.truncate_dim;
 }
@@ -135,7 +135,8 @@ void AddCalibration(const weights::TandemFile& file, Json* found) {
                          {"bias", calibration.replaced->bias}};
 }
 
-// Loads the tokenizer, so that a model without a good one is an error here as it is in training.
+// Loads the tokenizer, so that a model with a missing or broken one is an error here, as it is in
+// training.
 Json TokenizerRow(const weights::TokenizerSettings& settings, const weights::EncoderSpec& encoder,
                   const std::filesystem::path& encoder_path) {
   const auto rows = static_cast<size_t>(encoder.vocabulary_size);
@@ -158,7 +159,7 @@ Json TokenizerRow(const weights::ModelFolder& folder) {
   return TokenizerRow(folder.tokenizer, folder.encoder, folder.encoder_path);
 }
 
-// All prompts that are not empty, by name.
+// Returns all prompts that are not empty, by name.
 Json PromptRows(const weights::ModelFolder& folder) {
   Json prompts = Json::object();
   for (const auto& [name, text] : folder.prompts) {
@@ -167,7 +168,8 @@ Json PromptRows(const weights::ModelFolder& folder) {
   return prompts;
 }
 
-// What tells two towers apart; the rest is in the inspection of their folders.
+// Describes only how the two encoders of a model are arranged; the inspection of their folders
+// shows the rest.
 Json InspectTowers(const weights::TowerFolders& folders) {
   Json found = {{"kind", "model"}, {"towers", weights::TowersName(folders.file.towers)}};
   found["encoders"] = Json::array();
@@ -200,7 +202,7 @@ Json InspectTowers(const weights::TowerFolders& folders) {
   return found;
 }
 
-// Throws where the tokenizer is missing or does not fit, as TokenizerRow.
+// Throws if the tokenizer is missing or does not fit, as TokenizerRow does.
 Json InspectCrossEncoder(const weights::ModelFiles& files) {
   const weights::CrossEncoderFolder folder = weights::ReadCrossEncoderFolder(files);
   const weights::ClassificationSpec& head = folder.head;

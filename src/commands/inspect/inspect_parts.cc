@@ -1,4 +1,4 @@
-// Folders of embeddings in parts in `tandem inspect`.
+// Inspects folders of embeddings in parts for `tandem inspect`.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The id of a row, counted over all parts.
+// Returns the id of a row, counted over all parts.
 std::string IdOf(const embeddings::EmbeddingParts& parts, uint64_t wanted, int threads) {
   for (size_t i = 0; i < parts.size(); ++i) {
     const embeddings::PartRecord& record = parts.records()[i];

@@ -1,4 +1,4 @@
-// Training runs and their checkpoints in `tandem inspect`.
+// Inspects training runs and their checkpoints for `tandem inspect`.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -21,7 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Rows of a list that are shown; a run of many keeps the first and the newest.
+// The number of rows of a list that are shown. Of a longer list, the first and the newest rows are
+// shown.
 constexpr size_t kMostRows = 20;
 
 void AddRecipe(const fs::path& path, Json& found) {
@@ -53,7 +54,7 @@ std::vector<std::string> FoldersIn(const fs::path& path) {
   return names;
 }
 
-// A row without its event, which its place tells.
+// Returns a row without its event, which is clear from its place.
 template <typename Row>
 Json Fields(const Row& row) {
   Json fields = report::ToJson(row);
@@ -61,7 +62,7 @@ Json Fields(const Row& row) {
   return fields;
 }
 
-// {"step", MEASURE: value, ...}.
+// Returns {"step", MEASURE: value, ...}.
 Json Figures(const report::ValidationRow& row) {
   Json figures = {{"step", row.step}};
   for (const report::NamedNumber& measure : row.measures) {
@@ -70,7 +71,7 @@ Json Figures(const report::ValidationRow& row) {
   return figures;
 }
 
-// A cut file may lack numbers of its last row, and one of an earlier version others.
+// A file that was cut may lack numbers in its last row, and earlier versions wrote other numbers.
 Json LastLine(const report::StepRow& row) {
   Json line = {{"step", row.step}};
   for (const auto& [key, number] : {std::pair{"epoch", row.epoch},
@@ -97,7 +98,7 @@ void AddFigures(const report::RunLog& log, Json& found) {
   }
 }
 
-// What the sampler drew and left out.
+// Adds what the sampler drew and left out in each epoch.
 void AddPasses(const fs::path& folder, Json& found) {
   for (const report::PassFile& file : report::ReadPasses(folder, kMostRows)) {
     if (!file.row) {

@@ -1,4 +1,4 @@
-// What a path holds, and which file shows it.
+// Decides what a path holds, and which file shows it.
 #include "commands/inspect/inspection.h"
 
 #include <fmt/format.h>
@@ -20,24 +20,25 @@ namespace fs = std::filesystem;
 
 using Inspector = Json (*)(const fs::path& path);
 
-// The end of a file's name decides what the file is.
+// A kind of file, which is recognised by the end of the file's name.
 struct FileKind {
   std::string_view ending;
-  Inspector inspect;  // null: what it takes besides the path is InspectFile's business
+  Inspector inspect;  // null: InspectFile calls a function that needs more than the path
 };
 constexpr FileKind kFileKinds[] = {
     {".safetensors", InspectSafetensors},
     {".npy", InspectNpy},
-    {".jsonl", nullptr},  // takes rules: InspectJsonLines
+    {".jsonl", nullptr},  // InspectJsonLines, which needs rules
     {".jsonl.gz", nullptr},
-    {".trec", nullptr},  // takes threads: InspectTrecRun
+    {".trec", nullptr},  // InspectTrecRun, which needs threads
     {".run", nullptr},
     {".tsv", InspectJudgements},
     {".tsv.gz", InspectJudgements},
     {".qrels", InspectJudgements},
 };
 
-// A file or folder inside a folder decides what the folder is; the first entry that fits counts.
+// A kind of folder, which is recognised by a file or folder in it; the first entry that fits
+// counts.
 struct FolderKind {
   std::string_view holds;
   Inspector inspect;
@@ -65,7 +66,7 @@ bool IsLogOfRun(const fs::path& path) {
          fs::exists(path.parent_path() / "metrics.jsonl");
 }
 
-// Refuses rules for what has no training lines.
+// Refuses rules for a path without training lines.
 void CheckHasLines(const fs::path& path, const data::LineRules& rules) {
   if (rules.empty()) return;
   throw UsageError(

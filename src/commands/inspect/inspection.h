@@ -1,4 +1,4 @@
-// What `tandem inspect` finds, once for both of its formats.
+// Collects what `tandem inspect` shows, once for both of its formats.
 #pragma once
 
 #include <filesystem>
@@ -9,13 +9,13 @@
 
 namespace tandem::app {
 
-// An object of scalars, objects of scalars and lists of scalars or of objects. Its first key,
-// "kind", is one of those in docs/cli/inspect.md. Throws ModelError for a model that cannot be
-// read, DataError for broken data, UsageError for what is not there or not known. `rules` say what
-// training lines mean; a run is read on so many threads.
+// Returns an object of scalars, objects of scalars, and lists of scalars or of objects. Its first
+// key, "kind", is one of those in docs/cli/inspect.md. Throws ModelError for a model that cannot be
+// read, DataError for broken data, UsageError for a path that does not exist or is of no known
+// kind. `rules` say what training lines mean; a run is read on so many threads.
 Json Inspect(const std::filesystem::path& path, const data::LineRules& rules, int threads);
 
-// Prints to stdout: "json" as it is, "text" as lines and tables.
+// Prints to stdout: with "json" the object as it is, with "text" lines and tables.
 void PrintInspection(const Json& inspection, std::string_view format);
 
 }  // namespace tandem::app

@@ -1,4 +1,4 @@
-// The text format of `tandem inspect`.
+// Prints the text format of `tandem inspect`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,14 +19,14 @@ namespace {
 
 std::string Dump(const Json& value) { return value.Dump(-1, JsonBytes::kReplace); }
 
-// A number with at most six digits; JSON output has all of them.
+// Returns a number with at most six digits; JSON output has all of them.
 std::string Rounded(double number) {
-  constexpr size_t kShort = 8;  // "0.123456": what is no longer stays as it is
+  constexpr size_t kShort = 8;  // "0.123456"; numbers up to this length are not rounded
   std::string text = Json(number).Dump();
   return text.size() <= kShort ? text : fmt::format("{:.6g}", number);
 }
 
-// A value as text for a terminal: no byte of a file may move its cursor.
+// Returns a value as text for a terminal, without bytes of a file that could move the cursor.
 std::string Shown(const Json& value) {
   if (value.is_number_float()) return Rounded(value.get<double>());
   return report::Printable(value.is_string() ? value.get<std::string>() : Dump(value));
@@ -38,7 +38,7 @@ std::string Label(const std::string& key) {
   return label;
 }
 
-// "key value" of each member of an object, or the values of a list.
+// Returns "key value" for each member of an object, or the values of a list.
 std::vector<std::string> Parts(const Json& values) {
   std::vector<std::string> parts;
   for (const auto& [key, value] : values.items()) {
@@ -54,8 +54,8 @@ report::Cell CellOf(const Json& value) {
   return value.is_string() ? value.get<std::string>() : Dump(value);
 }
 
-// Rows of objects, a column for each key. A row may lack a key. The names of the columns are above
-// them where there are more than two.
+// Makes a table of objects: a row for each, a column for each key. A row may lack a key. The names
+// of the columns are shown if there are more than two.
 report::Table TableOf(const Json& rows) {
   std::vector<std::string> keys;
   for (const Json& row : rows) {
@@ -81,7 +81,7 @@ report::Table TableOf(const Json& rows) {
   return table;
 }
 
-// Columns for the labels: 20, or as many as the longest needs.
+// Returns the width of the labels: 20 columns, or as many as the longest needs.
 size_t LabelWidth(const Json& inspection) {
   size_t width = 20;
   for (const auto& [key, value] : inspection.items()) {
@@ -90,8 +90,8 @@ size_t LabelWidth(const Json& inspection) {
   return width;
 }
 
-// `label` in `width` columns, then the value. Where several values are longer than a line they go
-// on below, each whole: the blanks in a prompt count.
+// Formats `label` in `width` columns, and then the value. If several values are longer than a line,
+// the rest goes on the next lines, each value whole, because the blanks in a prompt matter.
 std::string LabelledLine(const std::string& label, const Json& value, size_t width,
                          size_t columns) {
   const std::vector<std::string> parts =

@@ -1,4 +1,4 @@
-// `tandem list [CATALOGUE]`: the names that recipes and flags take.
+// `tandem list [CATALOGUE]`: lists the names that recipes and flags take.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -35,7 +35,7 @@ std::vector<Row> RecipeKeyRows() {
   return rows;
 }
 
-// The rows of the catalogue `wanted`; for "" the catalogues themselves.
+// Returns the rows of the catalogue `wanted`; for "" a row for each catalogue.
 std::vector<Row> Rows(const std::string& wanted) {
   std::vector<Row> overview;
   std::vector<std::string_view> names;

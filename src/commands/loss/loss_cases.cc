@@ -27,7 +27,7 @@ class CaseReader {
     throw DataError(file_, 0, "", fmt::format("{} {}", place, problem));
   }
 
-  // "FILE: case N: MESSAGE", for errors that are not of the data.
+  // Returns "FILE: case N: MESSAGE", for errors that are not in the data.
   std::string Place(std::string_view message) const {
     return fmt::format("{}: case {}: {}", file_, index_, message);
   }
@@ -57,7 +57,7 @@ class CaseReader {
     return numbers;
   }
 
-  // One number for each query; none where the case does not have the field.
+  // Reads one number for each query; none if the case does not have the field.
   std::vector<double> OptionalNumbers(const char* field, int64_t queries) const {
     if (!Has(field)) return {};
     std::vector<double> numbers = Numbers(field, Get(field));
@@ -66,7 +66,7 @@ class CaseReader {
                             numbers.size()));
   }
 
-  // A matrix of as many rows and columns as wanted; -1: any number above 0.
+  // Reads a matrix with these numbers of rows and columns; -1: any number above 0.
   template <typename T>
   Matrix<T> ReadMatrix(const char* field, int64_t rows, int64_t columns) const {
     const Json& list = Get(field);

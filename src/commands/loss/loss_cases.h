@@ -1,5 +1,5 @@
-// The cases of `tandem loss`: embeddings, labels and masks given by hand, with or without the
-// loss and gradients that are expected.
+// The cases of `tandem loss`: embeddings, labels and masks in a file, with or without the expected
+// loss and gradients.
 #pragma once
 
 #include <cstdint>
@@ -44,9 +44,10 @@ struct LossCase {
   std::optional<ExpectedLoss> expected;
 };
 
-// Throws DataError naming file, case and field for what is missing, of a wrong type, shape or
-// range; UsageError for an objective that does not exist. What an objective does not need may be
-// absent; `with_expected` asks for `loss`, `grad_queries` and `grad_documents`.
+// Reads the cases. Throws DataError naming file, case and field for a field that is missing or of a
+// wrong type, shape or range; UsageError for an objective that does not exist. Fields that an
+// objective does not need may be missing; `with_expected` requires `loss`, `grad_queries` and
+// `grad_documents`.
 std::vector<LossCase> ReadLossCases(const std::string& file, bool with_expected);
 
 }  // namespace tandem::app

@@ -1,4 +1,4 @@
-// Options of `tandem loss`, shared by its flags and its work.
+// The options of `tandem loss`, shared by its flags and its work.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct LossOptions {
   std::string format = "text";    // of the table that `check` prints
 };
 
-// The work, in loss_run.cc. Needs tensors.
+// Does the work, in loss_run.cc. Needs tensors.
 void RunLoss(const LossOptions& options);
 
 }  // namespace tandem::app

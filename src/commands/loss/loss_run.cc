@@ -1,4 +1,4 @@
-// The work of `tandem loss`: each case through the objective that training uses.
+// The work of `tandem loss`: computes each case with the objective that training uses.
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros_like.h>
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ namespace {
 struct LossResult {
   double loss = 0;
   std::vector<double> losses;  // [Q]
-  at::Tensor grad_queries;     // [Q, E], of the dtype asked for
+  at::Tensor grad_queries;     // [Q, E], with the dtype of the options
   at::Tensor grad_documents;   // [D, E]
 };
 
@@ -52,7 +52,7 @@ at::Tensor Vector(const std::vector<double>& values) {
                        at::kDouble);
 }
 
-// The labelled cells of the matrices; none where the case has no labels.
+// Returns the labelled cells of the matrices; none if the case has no labels.
 objective::LabelledCells LabelledCellsOf(const LossCase& one) {
   objective::LabelledCells labelled;
   if (one.labelled.values.empty()) return labelled;
@@ -115,7 +115,7 @@ void AppendMatrix(const at::Tensor& matrix, std::string& out) {
   for (int64_t i = 0; i < matrix.size(0); ++i) {
     out += i == 0 ? "[" : ", [";
     for (int64_t j = 0; j < matrix.size(1); ++j) {
-      // The shortest digits that read back to the same bits.
+      // The number has the fewest digits that read back to the same bits.
       out += fmt::format("{}{}", j == 0 ? "" : ", ", values[i * matrix.size(1) + j]);
     }
     out += ']';
@@ -151,7 +151,7 @@ void PrintResults(std::span<const LossCase> cases, at::ScalarType dtype) {
   std::fputs((out + "\n]\n").c_str(), stdout);
 }
 
-// max |got - want| / max(1, max |want|); infinite when something is not a number.
+// Returns max |got - want| / max(1, max |want|); infinite if something is not a number.
 double WorstError(std::span<const double> got, std::span<const double> want) {
   double difference = 0;
   double largest = 1;
@@ -172,7 +172,7 @@ double WorstError(const at::Tensor& got, const Matrix<double>& want) {
 struct CheckRow {
   size_t index = 0;
   std::string_view objective;
-  double loss = 0;  // the worst error of the loss or of a query's loss
+  double loss = 0;  // largest error of the loss or of a query's loss
   double queries = 0;
   double documents = 0;
   double Worst() const { return std::max({loss, queries, documents}); }

@@ -1,4 +1,4 @@
-// `tandem merge`: an adapter and its base become a whole model.
+// `tandem merge`: makes a whole model of an adapter and its base model.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -25,7 +25,7 @@ struct MergeOptions {
   std::string output;
 };
 
-// The adapter's values, and the weights that they are merged into as these are written.
+// The adapter's values, and the merged weights as they will be written.
 struct Merge {
   std::vector<std::vector<float>> values;
   weights::FolderChanges changes;
@@ -52,7 +52,7 @@ Merge MergeInto(const weights::ModelFolder& base, const weights::AdapterFolder& 
   return merge;
 }
 
-// Also a link that points nowhere is in the way.
+// Throws if the output exists, even as a link that points nowhere.
 void CheckOutput(const std::filesystem::path& output) {
   std::error_code error;
   if (!std::filesystem::exists(std::filesystem::symlink_status(output, error))) return;

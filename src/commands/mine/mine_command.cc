@@ -18,7 +18,7 @@
 namespace tandem::app {
 namespace {
 
-// The flags whose values are words that are read further.
+// The flags whose values are words that need more parsing.
 struct Given {
   MineOptions options;
   std::string range = "10:200";

@@ -1,5 +1,5 @@
-// `tandem mine`: hard negatives for the queries of a data set, from a model's ranking of its corpus
-// or from a run.
+// `tandem mine`: finds hard negatives for the queries of a data set, in a model's ranking of its
+// corpus or in a run.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,18 @@ namespace tandem::app {
 struct MineOptions {
   Globals globals;
   JobOptions job;
-  ModelFlags model;  // model.model "": the run ranks
+  ModelFlags model;  // model.model "": a run ranks
   std::string run;
   MiningSource source;
   search::MiningRules rules;
-  std::string search_precision;         // auto, fp32, bf16; "": as everything else
-  uint64_t memory = uint64_t{2} << 30;  // bytes of the search
+  std::string search_precision;         // auto, fp32, bf16; "": the precision of encoding
+  uint64_t memory = uint64_t{2} << 30;  // bytes for the search
   std::string embeddings;               // folder of the documents' parts; "": they are encoded
-  bool cache = true;                    // embeddings are kept, and used where they are
+  bool cache = true;                    // use cached embeddings, and keep new ones
   MiningOutput output;
 };
 
-// The work with a model, in mine_run.cc. Needs tensors.
+// Does the work with a model, in mine_run.cc. Needs tensors.
 void RunMineByModel(const MineOptions& options);
 
 }  // namespace tandem::app

@@ -27,7 +27,8 @@ namespace {
 
 using model::TextKind;
 
-// The embeddings of some of `texts`, from the cache or encoded into it, ready to be searched.
+// Returns the embeddings of some of `texts`, ready for the search: from the cache, or encoded and
+// added to it.
 search::SimilarityRows Embed(model::DualEncoder& model, TextKind kind, const data::Texts& texts,
                              const std::vector<uint32_t>& chosen, const MineOptions& given) {
   const bool query = kind == TextKind::kQuery;
@@ -43,7 +44,7 @@ search::SimilarityRows Embed(model::DualEncoder& model, TextKind kind, const dat
   return search::SimilarityRows(embeddings.rows, model.similarity(), embeddings.row_of);
 }
 
-// The embeddings of the task's documents, which stay in the files of their parts.
+// Returns the embeddings of the task's documents, which stay in the files of their parts.
 search::SimilarityRows DocumentsOfParts(model::DualEncoder& model, const MineOptions& options,
                                         const MiningData& data) {
   const search::EncodeOptions encode = BulkOptions(options.globals);
@@ -56,7 +57,8 @@ search::SimilarityRows DocumentsOfParts(model::DualEncoder& model, const MineOpt
 
 search::Mined Mine(const MineOptions& options, const MiningData& data) {
   tensor::SetUpProcess(options.globals.threads);
-  // A search by products has no int8: its results would not be those of the embeddings.
+  // A search by matrix products has no int8, because its results would differ from those of the
+  // embeddings.
   const tensor::Precision precision =
       options.search_precision.empty()
           ? tensor::HostPrecision(BulkOptions(options.globals).precision)
@@ -88,13 +90,15 @@ search::Mined Mine(const MineOptions& options, const MiningData& data) {
   return search::GatherMined(data.task, std::move(own), group);
 }
 
-// The signal that this process has received, or another of its group: they must all do the same.
+// Returns the signal that this process or another one of its group has received, because all must
+// act alike.
 int SignalOfAny() {
   const int own = SignalWatch::Received();
   return dist::IsShared(CurrentGroup()) ? static_cast<int>(CurrentGroup()->Largest(own)) : own;
 }
 
-// Until a signal comes. One that comes while the output is written ends the program at once.
+// Mines until a signal comes. A signal that comes while the output is written ends the program at
+// once.
 search::Mined MineUntilStopped(const MineOptions& options, const MiningData& data) {
   const SignalWatch signals;
   int signal = 0;
@@ -102,7 +106,7 @@ search::Mined MineUntilStopped(const MineOptions& options, const MiningData& dat
     search::Mined mined = Mine(options, data);
     signal = SignalOfAny();
     if (signal == 0) return mined;
-  } catch (const Interrupted&) {  // says less than the line below
+  } catch (const Interrupted&) {  // says less than the message below
     signal = SignalWatch::Received();
   }
   throw Interrupted(

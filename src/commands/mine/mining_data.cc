@@ -27,7 +27,8 @@ data::WriteOptions WriteOptionsOf(const MiningOutput& output, const MiningSource
   return options;
 }
 
-// Queries with none of their negatives in the output learn from nothing.
+// Warns of queries for which fewer negatives were mined; a query with none learns from none of
+// them.
 void WarnOfFewer(const search::MiningSummary& sums, const search::MiningRules& rules) {
   if (sums.full == sums.queries) return;
   Warn(
@@ -63,7 +64,7 @@ void PrintSummary(const search::MiningSummary& sums, const search::MiningRules& 
   std::fputs(table.Text(OutputStyle()).c_str(), stdout);
 }
 
-// Queries that are documents of the corpus themselves.
+// Reports how many queries are themselves documents of the corpus.
 void SayOwn(const search::MiningTask& task, const MiningSource& source) {
   const size_t queries = task.query_of.size();
   if (task.own_texts > 0) {

@@ -1,4 +1,4 @@
-// What `tandem mine` reads and writes, whoever ranks.
+// The input and the output of `tandem mine`, for rankings by a model or by a run.
 #pragma once
 
 #include <optional>
@@ -13,11 +13,11 @@ namespace tandem::app {
 
 struct MiningSource {
   std::string dataset;                   // BEIR folder or file of training lines
-  std::string format = "auto";           // as recipes spell it
-  std::string split = "train";           // of a folder
+  std::string format = "auto";           // as in recipes
+  std::string split = "train";           // for a folder
   std::optional<double> positive_grade;  // none: 1
   LineFlags lines;
-  bool ignore_identical_ids = false;  // a document with a query's id is not mined for it
+  bool ignore_identical_ids = false;  // whether a document with a query's id is not mined for it
 
   double positive_grade_or_default() const { return positive_grade.value_or(1); }
 };
@@ -30,20 +30,20 @@ struct MiningOutput {
 struct MiningData {
   data::TrainingSet set;
   search::MiningTask task;
-  std::string query_prompt;  // that the lines put before queries
+  std::string query_prompt;  // query prompt of the lines
   bool has_grades = false;
 };
 
-// Throws what reading throws, and DataError where there is nothing to mine. Warns about scores and
-// documents judged irrelevant, which the output will not have, and says how many queries are
-// documents of the corpus themselves.
+// Reads the data. Throws the errors of reading, and DataError if there is nothing to mine. Warns
+// about scores and about documents judged irrelevant, which the output will not have, and says how
+// many queries are themselves documents of the corpus.
 MiningData ReadMiningData(const MiningSource& source);
 
-// Throws UsageError, before any work, for an output that exists.
+// Throws UsageError, before any work, if the output exists.
 void CheckMiningOutput(const MiningOutput& output);
 
-// Writes the data set with its negatives, complete or not at all, and prints the summary to
-// standard output.
+// Writes the whole data set with its negatives or nothing, and prints the summary to standard
+// output.
 void FinishMining(const MiningData& data, const search::MiningRules& rules,
                   const search::Mined& mined, const MiningSource& source,
                   const MiningOutput& output);

@@ -13,7 +13,7 @@
 namespace tandem::app {
 namespace {
 
-// Before a model or data are read.
+// Checks the options before a model or data are read, and runs the command.
 void RunChecked(const PruneOptions& options) {
   if (!(options.keep > 0 && options.keep <= 1)) {
     throw UsageError(fmt::format(

@@ -1,4 +1,4 @@
-// `tandem prune`: leaves the pairs out of a data set that a model scores lowest.
+// `tandem prune`: removes the pairs from a data set that a model gives the lowest scores.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +21,10 @@ struct PruneOptions {
   std::string score = "cosine";  // or "consistency"
   std::string output;
   std::string from = "auto";             // format of the data
-  std::string split;                     // of a BEIR folder; "": train
+  std::string split;                     // for a BEIR folder; "": train
   std::optional<double> positive_grade;  // none: 1
   LineFlags lines;
-  size_t review = 5;  // pairs of each kind that are printed
+  size_t review = 5;  // pairs of each kind that are printed for review
   bool no_cache = false;
   std::string format = "text";  // of the report: text or json
 
@@ -32,7 +32,7 @@ struct PruneOptions {
   std::string split_or_default() const { return split.empty() ? "train" : split; }
 };
 
-// The work, in prune_run.cc. Needs tensors.
+// Does the work, in prune_run.cc. Needs tensors.
 void RunPrune(const PruneOptions& options);
 
 }  // namespace tandem::app

@@ -14,7 +14,7 @@
 namespace tandem::app {
 namespace {
 
-constexpr double kCosineBins = 20;  // for each unit: steps of 0.05
+constexpr double kCosineBins = 20;  // bins for each unit of cosine: steps of 0.05
 
 std::vector<HistogramBin> CosineBins() {
   std::vector<HistogramBin> bins;
@@ -22,7 +22,7 @@ std::vector<HistogramBin> CosineBins() {
   return bins;
 }
 
-// 1, 2, 3 to 5, 6 to 10, 11 to 20, ...
+// Returns the bins of ranks: 1, 2, 3 to 5, 6 to 10, 11 to 20, ...
 std::vector<HistogramBin> RankBins() {
   std::vector<HistogramBin> bins;
   double last = 0;
@@ -37,14 +37,14 @@ std::vector<HistogramBin> RankBins() {
 
 size_t RankOf(float reciprocal) { return static_cast<size_t>(std::lround(1 / reciprocal)); }
 
-// Leaves out empty bins before the first and after the last that has pairs.
+// Removes empty bins before the first and after the last one with pairs.
 void CutEmptyEnds(std::vector<HistogramBin>& bins) {
   while (!bins.empty() && bins.back().pairs == 0) bins.pop_back();
   const auto has_pairs = [](const HistogramBin& bin) { return bin.pairs > 0; };
   bins.erase(bins.begin(), std::find_if(bins.begin(), bins.end(), has_pairs));
 }
 
-// `bin_of(p)` is the number of pair p's bin.
+// `bin_of(p)` returns the number of pair p's bin.
 template <typename BinOf>
 Histogram Count(std::string name, std::vector<HistogramBin> bins, const PrunedPairs& pairs,
                 const BinOf& bin_of) {
@@ -63,7 +63,7 @@ std::string BinName(const Histogram& histogram, const HistogramBin& bin) {
   return fmt::format("{} to {}", bin.from, bin.to);
 }
 
-// Kept pairs as #, those left out as -; a bin with pairs has a mark.
+// Draws kept pairs as # and removed ones as -; a bin with pairs has at least one mark.
 std::string Bar(const HistogramBin& bin, size_t most, size_t columns) {
   const auto marks = [&](size_t count) {
     return static_cast<size_t>(std::ceil(static_cast<double>(count) * static_cast<double>(columns) /

@@ -1,4 +1,4 @@
-// What `tandem prune` says about the pairs that it kept and left out.
+// The report of `tandem prune` about the pairs that it kept and removed.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace tandem::app {
 
-// The scores of all pairs of a data set and which of them are kept.
+// The scores of all pairs of a data set, and which of the pairs are kept.
 struct PrunedPairs {
   const data::Dataset& dataset;
   std::span<const data::DatasetPair> pairs;  // [P]
@@ -24,11 +24,11 @@ struct PrunedPairs {
   const std::vector<bool>& kept;             // [P]
 };
 
-// By what pairs are pruned: `reciprocal_ranks`, or the cosines where these are empty.
+// Ranks pairs for pruning by `reciprocal_ranks`, or by the cosines if these are empty.
 sampling::PairRanking RankingOf(std::span<const float> cosines,
                                 std::span<const float> reciprocal_ranks);
 
-// Pairs with from <= score < to; of ranks, with from <= rank <= to.
+// The pairs with from <= score < to; for ranks, those with from <= rank <= to.
 struct HistogramBin {
   double from = 0;
   double to = 0;
@@ -41,27 +41,27 @@ struct Histogram {
   std::vector<HistogramBin> bins;
 };
 
-// Of the cosines, in steps of 0.05 from the lowest pair to the highest; before it, where pairs were
-// pruned by them, of the ranks, in steps 1, 2, 5, 10, 20, ...
+// Returns the histogram of the cosines, in steps of 0.05 from the lowest pair to the highest. If
+// pairs were pruned by ranks, the histogram of ranks, in steps 1, 2, 5, 10, 20, ..., precedes it.
 std::vector<Histogram> HistogramsOf(const PrunedPairs& pairs);
 
-// Pairs that a person looks at, as numbers of pairs.
+// The numbers of pairs that a person should review.
 struct Review {
   std::vector<uint32_t> lowest;           // the lowest first
   std::vector<uint32_t> border_kept;      // the lowest that are kept, the lowest first
   std::vector<uint32_t> border_left_out;  // the highest that are left out, the highest first
 };
 
-// At most `count` of each.
+// Chooses at most `count` pairs of each kind.
 Review ReviewOf(const PrunedPairs& pairs, size_t count);
 
-// Lines score, from, to, pairs, kept, with a header.
+// Returns lines with score, from, to, pairs and kept, after a header.
 std::string HistogramTsv(std::span<const Histogram> histograms);
 
-// Counts, histograms with bars and the pairs of the review with their texts.
+// Returns counts, histograms with bars, and the reviewed pairs with their texts.
 std::string PruneText(const PrunedPairs& pairs, const data::PairLoss& loss, size_t review,
                       const report::TextStyle& style);
-// The same as one JSON object; texts are whole.
+// Returns the same as one JSON object, with whole texts.
 std::string PruneJson(const PrunedPairs& pairs, const data::PairLoss& loss, size_t review);
 
 }  // namespace tandem::app

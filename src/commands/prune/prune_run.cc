@@ -39,7 +39,7 @@ std::string FormatOf(const PruneOptions& options) {
   return std::string(data::FormatOfLines(options.dataset));
 }
 
-// Stops the scoring where a signal came.
+// Stops the scoring if a signal came.
 void StopIfAsked(const PruneOptions& options) {
   const int signal = SignalWatch::Received();
   if (signal == 0) return;
@@ -80,7 +80,7 @@ train::PairScores Score(const PruneOptions& options, const data::TrainingSet& se
   return scores;
 }
 
-// How many pairs are kept. Throws UsageError for none.
+// Returns how many pairs are kept. Throws UsageError if none is.
 size_t KeptCount(const PruneOptions& options, size_t pairs) {
   const size_t count = sampling::KeptCount(pairs, options.keep);
   if (count > 0) return count;
@@ -88,8 +88,8 @@ size_t KeptCount(const PruneOptions& options, size_t pairs) {
                                options.keep, pairs, 1 / static_cast<double>(pairs)));
 }
 
-// Where the histogram goes. Throws UsageError where there is a file already, OutputError where none
-// can be written.
+// Returns the path of the histogram. Throws UsageError if there is a file already, OutputError if
+// none can be written.
 std::filesystem::path HistogramFile(const PruneOptions& options) {
   std::string output = options.output;
   while (output.size() > 1 && output.back() == '/') output.pop_back();
@@ -103,7 +103,7 @@ std::filesystem::path HistogramFile(const PruneOptions& options) {
   return file;
 }
 
-// What rank 0 of a group looks at before anything is read; the histogram's file.
+// Rank 0 of a group checks the output before anything is read. Returns the path of the histogram.
 std::filesystem::path CheckOutput(const PruneOptions& options, const std::string& format,
                                   const data::WriteOptions& write) {
   data::CheckWriteRequest(format, options.output, write);
@@ -121,7 +121,7 @@ void PruneInGroup(const PruneOptions& options, dist::ProcessGroup& group) {
       data::ReadDataset(options.dataset, format, options.split_or_default(),
                         LineRulesOf(options.lines, options.dataset));
   data::CheckFormatHolds(dataset, format, write);
-  data::Dataset graded = dataset;  // what is written keeps its scores
+  data::Dataset graded = dataset;  // a copy, because the output keeps the scores
   data::SettleScores(graded, options.positive_grade.has_value());
   const double positive_grade = options.positive_grade_or_default();
   const std::vector<data::DatasetPair> pairs = data::PairsOf(graded, positive_grade);

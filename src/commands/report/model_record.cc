@@ -36,7 +36,7 @@ int64_t WeightsOf(model::DualEncoder& model) {
   return weights;
 }
 
-// One model on one set, as the parts of its record are made of it.
+// Makes the parts of the record of one model on one set.
 class Recorder {
  public:
   Recorder(const Globals& globals, const ModelFlags& flags, const RecordedSet& set)
@@ -97,7 +97,7 @@ class Recorder {
                                      .samples = retrieved_.samples});
   }
 
-  // Curves, histograms and calibrations, which need positives and other documents with a score.
+  // Adds curves, histograms and calibrations, if both positives and other documents have scores.
   void AddScores(const eval::ScoreLevels& pool, report::EvaluationRecord& record) const {
     if (!eval::FiguresOf(pool).auc) return;
     const ThresholdReport thresholds = ThresholdsOfModel(retrieved_.samples, rows_,

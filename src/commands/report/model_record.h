@@ -9,7 +9,7 @@
 
 namespace tandem::app {
 
-// What a report's models are measured on.
+// The data set on which a report's models are measured.
 struct RecordedSet {
   std::string folder;  // BEIR
   std::string split;
@@ -19,8 +19,8 @@ struct RecordedSet {
 // Loads the model, ranks the corpus for each judged query, and records everything that a report
 // shows: measures and areas with intervals, curves, thresholds, score histograms, calibrations
 // (each measured without the queries that it is fitted to), views of the embedding space, the best
-// and the worst queries. `name` is what the report calls the model. Embeddings are kept in the
-// cache. Seeded by the global --seed. Throws as LoadModel and LoadJudgedData do.
+// and the worst queries. `name` is the model's name in the report. Embeddings are kept in the
+// cache. The global --seed seeds the random draws. Throws as LoadModel and LoadJudgedData do.
 report::EvaluationRecord RecordModel(const Globals& globals, const ModelFlags& flags,
                                      const std::string& name, const RecordedSet& set);
 

@@ -56,7 +56,7 @@ report::ThresholdRow RowOf(const eval::ChosenThreshold& chosen) {
   return row;
 }
 
-// Bins of equal width over [low, high]; the last includes its end.
+// Makes bins of equal width over [low, high]; the last includes its end.
 report::Histogram BinsOf(double low, double high) {
   return {.from = low, .to = high, .counts = std::vector<int64_t>(kScoreBins)};
 }
@@ -153,7 +153,7 @@ report::ScoreHistograms ScoreHistogramsOf(std::span<const eval::QuerySamples> sa
     low = std::min(low, score);
     high = std::max(high, score);
   });
-  if (low == high) {  // one score alone still needs bins that have a width
+  if (low == high) {  // a single score still needs bins that have a width
     low -= 0.5;
     high += 0.5;
   }
@@ -167,7 +167,8 @@ report::ScoreHistograms ScoreHistogramsOf(std::span<const eval::QuerySamples> sa
 
 namespace {
 
-// A calibration that the folder keeps is not the fit of the same method that is measured beside it.
+// Marks a calibration that the folder keeps, because a new fit of the same method is measured
+// beside it.
 std::string MethodOf(const MeasuredCalibration& measured) {
   const std::string name(weights::CalibrationMethodName(measured.calibration.method));
   return measured.was_there ? name + " (kept)" : name;

@@ -22,7 +22,8 @@
 namespace tandem::app {
 namespace {
 
-// The page of one run lies in the run, beside the evaluations that it is made of.
+// Returns the path of the page. The page of a single run is in the run's folder, beside the
+// evaluations that it is made of.
 std::filesystem::path OutputOf(const ReportOptions& options) {
   if (!options.output.empty()) return options.output;
   if (options.inputs.size() == 1 && report::IsRunFolder(options.inputs.front())) {
@@ -31,7 +32,7 @@ std::filesystem::path OutputOf(const ReportOptions& options) {
   throw UsageError("--output is needed: only the page of one run has a place of its own");
 }
 
-// What the page has to know of the measuring before it.
+// Returns the files of records that are measured for the page, and the plan's notes.
 report::Measured MeasuredBy(const ReportPlan& plan) {
   report::Measured measured{.files = {}, .notes = plan.notes};
   for (const ReportedModel& model : plan.models) {
@@ -45,7 +46,7 @@ void RunReport(const ReportOptions& options) {
   const ReportPlan plan = PlanReport(options);
   std::vector<report::LabelledEvaluation> measured;
   if (!plan.models.empty()) {
-    // What is wrong is said before corpora are encoded, which may take hours.
+    // Errors are reported before corpora are encoded, which may take hours.
     report::CheckReportInput(plan.inputs);
     report::CheckReportFolder(output);
     measured = MeasureForReport(plan.models, options.relevance_level, options.globals);

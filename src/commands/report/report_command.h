@@ -1,4 +1,4 @@
-// `tandem report`: the HTML page of runs and models.
+// `tandem report`: writes the HTML page of runs and models.
 #pragma once
 
 #include <string>
@@ -12,18 +12,18 @@ namespace tandem::app {
 struct ReportOptions {
   Globals globals;
   std::vector<std::string> inputs;  // run folders, model folders, files of evaluations
-  std::string output;               // "": in the only run
-  std::string base;                 // model folder of runs before training; "": as recipes say
-  std::string dataset;              // BEIR folder; "": what runs were validated on
-  std::string split;                // "": test of `dataset`, else the recipe's
+  std::string output;               // "": in the only run's folder
+  std::string base;                 // model folder of the runs' base; "": as the recipes say
+  std::string dataset;              // BEIR folder; "": the runs' validation data
+  std::string split;                // "": test for `dataset`, else the recipe's
   double relevance_level = 1;
 };
 
 struct ReportedModel;  // commands/report/report_plan.h
 
-// Measures the models (commands/report/model_record.h), writes the record of each of a run, and
-// returns those of models that were named themselves, in the same order. In report_run.cc; needs
-// tensors.
+// Measures the models (commands/report/model_record.h), writes the records of those that belong to
+// a run, and returns those of models that the user named, in the same order. In report_run.cc;
+// needs tensors.
 std::vector<report::LabelledEvaluation> MeasureForReport(const std::vector<ReportedModel>& models,
                                                          double relevance_level,
                                                          const Globals& globals);

@@ -26,7 +26,7 @@ bool HasEvaluations(const fs::path& run) {
   return false;
 }
 
-// The first of these that is a folder.
+// Returns the first of these paths that is a folder.
 std::optional<std::string> FirstFolder(const std::vector<std::string>& places) {
   const auto found = std::find_if(places.begin(), places.end(),
                                   [](const std::string& place) { return fs::is_directory(place); });
@@ -51,7 +51,7 @@ class Planner {
                  fs::exists(fs::path(input) / "modules.json")) {
         models.push_back(input);
       } else {
-        plan_.inputs.push_back(input);  // ReadReportInput judges it
+        plan_.inputs.push_back(input);  // ReadReportInput decides whether it is one
       }
     }
     AddModels(models);
@@ -76,7 +76,7 @@ class Planner {
     }
   }
 
-  // What a run's models are measured on; none where they are not.
+  // Returns the data on which a run's models are measured; none if they are not measured.
   std::optional<ReportedData> DataOf(const std::string& run,
                                      const std::optional<RunRecipe>& recipe) {
     ReportedData data{.folder = options_.dataset,

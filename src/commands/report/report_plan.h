@@ -1,4 +1,4 @@
-// Which models `tandem report` has to measure before it can write its page.
+// Plans which models `tandem report` must measure before it can write its page.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace tandem::app {
 
-// What a model is measured on.
+// The data on which a model is measured.
 struct ReportedData {
   std::string folder;  // BEIR
   std::string split;
@@ -20,25 +20,25 @@ struct ReportedData {
 // A model that is measured for the page.
 struct ReportedModel {
   ModelFlags flags;
-  std::string name;  // as the page shows it: "before", "after", or the end of a folder's path
+  std::string name;  // its name on the page: "before", "after", or the end of a folder's path
   ReportedData data;
-  // Where its record is kept: report/before.evaluation.json or report/after.evaluation.json of its
-  // run. Empty for a model that was named itself, whose record is on the page only.
+  // The file of its record: report/before.evaluation.json or report/after.evaluation.json of its
+  // run. Empty for a model that the user named, whose record is only on the page.
   std::filesystem::path record;
 };
 
 struct ReportPlan {
   std::vector<ReportedModel> models;
   std::vector<std::string> inputs;     // run folders and files of evaluations, as given
-  std::vector<report::RunNote> notes;  // which models of runs cannot be measured, and why
+  std::vector<report::RunNote> notes;  // about models of runs that cannot be measured
 };
 
-// With --dataset, every run's base and trained model are measured on it anew. Without, those of
-// runs that have no evaluation yet are, on the validation data of their recipes; a run whose recipe
-// has none stays without. Base and data are where the recipe that was given says, else in the
-// current folder (commands/run_recipe.h). Model folders among the inputs need --dataset. Notes tell
-// of a base, a trained model or validation data that is not there, and of a base of two folders.
-// Throws UsageError.
+// Plans the page. With --dataset, the base and the trained model of every run are measured on it
+// anew. Without, those of runs that have no evaluation yet are measured on the validation data of
+// their recipes; a run whose recipe has no such data is not measured. Base model and data are
+// searched where the given recipe says, then in the current folder (commands/run_recipe.h). Model
+// folders among the inputs need --dataset. Notes report a missing base model, trained model or
+// validation data, and a base model of two folders. Throws UsageError.
 ReportPlan PlanReport(const ReportOptions& options);
 
 }  // namespace tandem::app

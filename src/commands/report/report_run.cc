@@ -1,4 +1,4 @@
-// The work of `tandem report` where models are measured for the page.
+// The work of `tandem report` if models must be measured for the page.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,12 +16,13 @@
 namespace tandem::app {
 namespace {
 
-// Evaluations of one run until all of them are there. They are written together, so that a run
-// whose measuring was interrupted has no `before` of one data set beside an `after` of another, and
-// no `before` alone, which the next report would take for all that there is.
+// Collects the evaluations of one run until all of them are there. They are written together.
+// Otherwise a run whose measuring was interrupted could have a `before` of one data set beside an
+// `after` of another, or a `before` alone, which the next report would take for complete.
 class RunRecords {
  public:
-  // Before the evaluation at `path` is measured: those of another run are whole.
+  // Must be called before the evaluation at `path` is measured. If it belongs to another run, those
+  // of the earlier run are complete and are written.
   void Begin(const std::filesystem::path& path) {
     if (!texts_.empty() && texts_.front().first.parent_path() != path.parent_path()) Write();
   }
@@ -40,7 +41,7 @@ class RunRecords {
   std::vector<std::pair<std::filesystem::path, std::string>> texts_;
 };
 
-// Whether both would be measured to the same record, as the base of several runs is.
+// Whether both models would have the same record, as the base model of several runs does.
 bool SameMeasuring(const ReportedModel& a, const ReportedModel& b) {
   return a.name == b.name && a.flags.model == b.flags.model &&
          a.flags.max_query_tokens == b.flags.max_query_tokens &&
@@ -48,7 +49,7 @@ bool SameMeasuring(const ReportedModel& a, const ReportedModel& b) {
          a.data.folder == b.data.folder && a.data.split == b.data.split;
 }
 
-// The records of what was measured, for models that come again.
+// Keeps the records of measured models, for models that occur again.
 class MeasuredModels {
  public:
   explicit MeasuredModels(const Globals& globals) : globals_(globals) {}

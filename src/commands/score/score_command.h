@@ -1,4 +1,4 @@
-// `tandem score`: grades or teacher scores of a data set's judged pairs, by a model.
+// `tandem score`: makes grades or teacher scores of a data set's judged pairs with a model.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,14 @@ namespace tandem::app {
 struct ScoreOptions {
   Globals globals;
   ModelFlags model;                       // a bi-encoder or a cross-encoder
-  std::optional<size_t> max_pair_tokens;  // of a cross-encoder; none: the folder's
-  std::string label;                      // of a cross-encoder, by name or number; "": the only one
+  std::optional<size_t> max_pair_tokens;  // for a cross-encoder; none: the folder's
+  std::string label;                      // for a cross-encoder, name or number; "": the only one
   std::string dataset;                    // BEIR folder or file of training lines
   std::string as;                         // "grades" or "teacher"
   std::string output;
-  std::string to;             // format of the output; "": that of the data
+  std::string to;             // format of the output; "": the format of the data
   std::string from = "auto";  // format of the data
-  std::string split;          // of a BEIR folder; "": train
+  std::string split;          // for a BEIR folder; "": train
   LineFlags lines;
   bool no_cache = false;
   std::string format = "text";  // of the report: text or json
@@ -33,7 +33,7 @@ struct ScoreOptions {
   }
 };
 
-// The work, in score_run.cc. Needs tensors.
+// Does the work, in score_run.cc. Needs tensors.
 void RunScore(const ScoreOptions& options);
 
 }  // namespace tandem::app

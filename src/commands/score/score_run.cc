@@ -31,7 +31,7 @@
 namespace tandem::app {
 namespace {
 
-// What is read and written, decided before any work.
+// The formats of input and output, which are decided before any work.
 struct Formats {
   std::string from, to;
   data::WriteOptions write;
@@ -72,10 +72,10 @@ data::Dataset ReadPairs(const ScoreOptions& options, const Formats& formats) {
 
 struct Scored {
   std::vector<float> scores;  // [P]
-  std::string scale;          // what they are
+  std::string scale;          // meaning of the scores
 };
 
-// Stops the scoring where a signal came.
+// Stops the scoring if a signal came.
 void StopIfAsked(const ScoreOptions& options, bool cached) {
   const int signal = SignalWatch::Received();
   if (signal == 0) return;
@@ -142,7 +142,7 @@ Scored Score(const ScoreOptions& options, const data::Dataset& dataset, bool cro
                        : ScoreByBiEncoder(options, dataset, pairs);
 }
 
-// Refuses flags that do nothing with such a model.
+// Refuses flags that have no effect with such a model.
 void CheckModelFlags(const ScoreOptions& options, bool cross_encoder) {
   const ModelFlags& model = options.model;
   if (cross_encoder && (model.max_query_tokens || model.max_document_tokens)) {
@@ -170,7 +170,7 @@ void RunScore(const ScoreOptions& options) {
   const bool cross_encoder = weights::IsCrossEncoder(options.model.model);
   CheckModelFlags(options, cross_encoder);
   const data::Dataset dataset = ReadPairs(options, formats);
-  // Whatever the scores will be, the format must hold them: it shows before the work.
+  // The format must be able to hold any scores, so it is tested with scores of 0 before the work.
   const std::vector<float> none(data::JudgedPairsOf(dataset).document_of.size());
   data::CheckFormatHolds(data::WithScores(dataset, none, options.role(), formats.to), formats.to,
                          formats.write);

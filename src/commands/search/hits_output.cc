@@ -15,7 +15,7 @@
 namespace tandem::app {
 namespace {
 
-constexpr size_t kQueryColumns = 100;  // of a query that stands before its hits, as TSV
+constexpr size_t kQueryColumns = 100;  // width of a query before its hits, in TSV
 constexpr std::string_view kTag = "tandem";
 
 std::string_view PassageOf(const ShownHit& hit) {
@@ -41,10 +41,10 @@ Json ToJson(const HitsOfQuery& found, bool has_id) {
   return query;
 }
 
-// What is no UTF-8, which only the command line may bring, becomes U+FFFD.
+// Replaces bytes that are not UTF-8, which only the command line may contain, by U+FFFD.
 std::string Dump(const Json& json, int indent) { return json.Dump(indent, JsonBytes::kReplace); }
 
-// A JSON value that stands in a list.
+// Indents a JSON value as a member of a list.
 std::string Indented(const std::string& json) {
   std::string lines = "  ";
   for (const char c : json) {
@@ -90,7 +90,7 @@ void HitsOutput::AddJson(const HitsOfQuery& found) {
   write_((queries_ == 0 ? "[\n" : ",\n") + Indented(Dump(json, 2)));
 }
 
-// Scores have single precision.
+// Scores are written with single precision.
 void HitsOutput::AddTsv(const HitsOfQuery& found) {
   constexpr size_t kAll = std::numeric_limits<uint32_t>::max();
   const std::string query =

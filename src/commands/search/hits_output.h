@@ -1,4 +1,4 @@
-// The hits of a search in the format that was asked for, query by query.
+// Writes the hits of a search in the chosen format, query by query.
 #pragma once
 
 #include <functional>
@@ -13,11 +13,11 @@ namespace tandem::app {
 
 struct HitsStyle {
   std::string format = "text";           // text, json, tsv, trec
-  report::TextStyle text;                // of format text
-  std::string asked;                     // what hits must have (WhatIsAsked)
-  bool has_ids = false;                  // of queries, so that JSON and TSV have them too
-  bool as_lines = false;                 // JSON: an object on each line, not a list of all
-  std::string file = "standard output";  // for errors about ids, which a TREC run may not hold
+  report::TextStyle text;                // for format text
+  std::string asked;                     // the conditions for hits (WhatIsAsked)
+  bool has_ids = false;                  // whether queries have ids, which JSON and TSV then show
+  bool as_lines = false;                 // JSON: an object on each line instead of a list of all
+  std::string file = "standard output";  // for errors about ids that a TREC run cannot hold
 };
 
 struct HitsOfQuery {
@@ -28,13 +28,13 @@ struct HitsOfQuery {
 
 // JSON is a list of {"query", "hits": [{"document", "score", "probability", "text", "highlight"}]},
 // TSV has query, rank, document, score, probability and passage; members and columns that no hit
-// has are left out. Finish ends the output.
+// has are left out. Finish writes the end of the output.
 class HitsOutput {
  public:
   HitsOutput(HitsStyle style, std::function<void(std::string_view)> write)
       : style_(std::move(style)), write_(std::move(write)) {}
 
-  // Throws DataError where the format is trec, for ids that are empty or have blanks.
+  // Throws DataError if the format is trec and an id is empty or has blanks.
   void Add(const HitsOfQuery& found);
   void Finish();
 
@@ -46,7 +46,7 @@ class HitsOutput {
 
   HitsStyle style_;
   std::function<void(std::string_view)> write_;
-  size_t queries_ = 0;  // so far
+  size_t queries_ = 0;  // queries so far
 };
 
 }  // namespace tandem::app

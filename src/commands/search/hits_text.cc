@@ -10,8 +10,8 @@
 namespace tandem::app {
 namespace {
 
-constexpr size_t kLeastTextColumns = 30;  // with fewer, a text has a line of its own
-constexpr size_t kIndent = 6;             // of such a line: after the rank
+constexpr size_t kLeastTextColumns = 30;  // with fewer, the text is on a line of its own
+constexpr size_t kIndent = 6;             // of such a line, after the rank
 constexpr std::string_view kMark = "» ";  // before a passage
 constexpr size_t kMarkColumns = 2;
 
@@ -19,7 +19,7 @@ std::string ProbabilityOf(const ShownHit& hit) {
   return hit.probability ? fmt::format("  {:.4f}", *hit.probability) : std::string();
 }
 
-// Where things stand, the same for all hits of a query.
+// The columns of a hit's parts, the same for all hits of a query.
 struct HitColumns {
   HitColumns(std::span<const ShownHit> hits, size_t columns) {
     rank = std::max<size_t>(4, fmt::formatted_size("{}", hits.size()));
@@ -35,7 +35,7 @@ struct HitColumns {
   }
 
   size_t rank = 0, score = 0, probability = 0, id = 0, text = 0, passage = 0;
-  bool beside = false;  // whether texts stand beside the ids
+  bool beside = false;  // whether texts are on the line of the ids
 };
 
 std::string Bold(const std::string& text, bool bold) {
@@ -44,11 +44,11 @@ std::string Bold(const std::string& text, bool bold) {
 
 bool IsBlank(std::string_view text) { return report::OneLine(text, 1).empty(); }
 
-// What stands beside a hit's id, or below it.
+// The texts of a hit, which are shown after its id or below it.
 struct HitTexts {
   std::string text;                   // one line; "": none
-  bool is_passage = false;            // whether that is the passage
-  std::vector<std::string> passages;  // lines of the passage, below
+  bool is_passage = false;            // whether `text` is the passage
+  std::vector<std::string> passages;  // lines of the passage, shown below
 };
 
 HitTexts TextsOf(const ShownHit& hit, const HitColumns& columns) {

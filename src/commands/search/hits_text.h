@@ -1,4 +1,4 @@
-// The hits of a search as lines for a person.
+// Formats the hits of a search as lines for a person.
 #pragma once
 
 #include <cstddef>
@@ -14,19 +14,19 @@ namespace tandem::app {
 
 struct ShownHit {
   double score = 0;
-  std::optional<double> probability;  // either of all hits or of none
+  std::optional<double> probability;  // either all hits have it, or none
   std::string_view id;
   std::string_view text;
-  std::optional<index::Passage> highlight;  // of `text`
+  std::optional<index::Passage> highlight;  // a passage of `text`
 };
 
-// One line for each hit, best first: rank, score, probability where there is one, id and as much of
-// the text as fits, cut between words. Texts begin in the same column, whatever the ids' lengths
-// are. Where ids leave too little room for a text, it stands on a line of its own below them.
+// Returns one line for each hit, best first: rank, score, probability if there is one, id and as
+// much of the text as fits, cut between words. Texts begin in the same column, whatever the ids'
+// lengths are. If ids leave too little room for a text, it is on a line of its own below them.
 //
-// A highlighted passage follows on lines of its own, whole, after "» ". It takes the place of the
-// text where that begins with it, and where the whole text is the passage and fits on the hit's
-// line, that is all. Passages are bold where `style` says so.
+// A highlighted passage follows whole on its own lines, after "» ". If the text begins with the
+// passage, the passage replaces the text. If the passage is the whole text and fits on the hit's
+// line, only that line is shown. Passages are bold if `style` says so.
 std::string HitsText(std::span<const ShownHit> hits, const report::TextStyle& style);
 
 }  // namespace tandem::app

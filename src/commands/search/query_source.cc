@@ -66,7 +66,7 @@ class FileQueries final : public QuerySource {
   data::WarningScope warnings_{nullptr};
   data::TextInput input_;
   bool for_run_;
-  std::unordered_map<std::string, int64_t> lines_;  // of ids that have come
+  std::unordered_map<std::string, int64_t> lines_;  // line of each id so far
 };
 
 class LineQueries final : public QuerySource {
@@ -88,10 +88,10 @@ class LineQueries final : public QuerySource {
   }
 
  private:
-  static constexpr size_t kMostBytes = size_t{1} << 20;  // of a line
+  static constexpr size_t kMostBytes = size_t{1} << 20;  // most bytes of a line
   static constexpr size_t kReadBytes = size_t{1} << 16;
 
-  // False where what has been read has no further line.
+  // Takes the next whole line; returns false if the bytes read so far have none.
   bool TakeLine(std::string* line) {
     size_t end = buffer_.find('\n', begin_);
     if (end == std::string::npos) {
@@ -112,7 +112,7 @@ class LineQueries final : public QuerySource {
     queries->push_back({fmt::format("q{}", number_), std::move(line)});
   }
 
-  // Waits for more; false at the end.
+  // Waits for more bytes; returns false at the end.
   bool Read() {
     if (at_end_) return false;
     buffer_.erase(0, begin_);
@@ -143,9 +143,9 @@ class LineQueries final : public QuerySource {
 
   int descriptor_;
   std::string prompt_;
-  std::string buffer_;  // from begin_ on not handed out yet
+  std::string buffer_;  // bytes from begin_ on are not handed out yet
   size_t begin_ = 0;
-  int64_t number_ = 0;  // of the last line that was taken
+  int64_t number_ = 0;  // of the last line taken
   bool at_end_ = false;
 };
 

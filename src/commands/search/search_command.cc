@@ -36,7 +36,7 @@ void CheckThresholds(const SearchOptions& options) {
 
 // --- In the corpus of a data set -----------------------------------------------------------------
 
-// What only an index has, as the flag that asks for it; "" where nothing does.
+// Returns the given flag that only indexes support; "" if there is none.
 std::string_view FlagOfIndexes(const SearchOptions& options) {
   if (!options.filters.empty()) return "--filter";
   if (options.highlight) return "--highlight";
@@ -84,7 +84,7 @@ void RunInDataset(SearchOptions options) {
 
 // --- In an index ---------------------------------------------------------------------------------
 
-// What the index decides, or has no use for, as the flag that says otherwise.
+// Refuses flags about settings that the index decides or has no use for.
 void RefuseFlagsOfCorpora(const SearchOptions& options) {
   if (!options.dataset.empty()) {
     throw UsageError(fmt::format(

@@ -1,6 +1,6 @@
-// `tandem search`: the best documents for queries, in an index or in the corpus of a data set. It
-// searches for free text, for the queries of a file, and for the judged queries of a data set or
-// the lines of standard input.
+// `tandem search`: finds the best documents for queries, in an index or in the corpus of a data
+// set. It searches for free text, for the queries of a file, and for the judged queries of a data
+// set or the lines of standard input.
 #pragma once
 
 #include <cstddef>
@@ -15,29 +15,30 @@ namespace tandem::app {
 
 struct SearchOptions {
   Globals globals;
-  std::string index;  // folder; "": `dataset` is searched, with `model`
-  ModelFlags model;   // its folder "": where the index says that it is
+  std::string index;  // folder; "": `dataset` is searched with `model`
+  ModelFlags model;   // its folder "": the folder that the index names
   std::string dataset;
-  std::string split;                  // "" where not given: test
+  std::string split;                  // "" if not given: test
   std::string queries_file;           // "": none
   std::vector<std::string> queries;   // free text
   bool lines = false;                 // whether each line of standard input is a query
-  size_t top_k = 0;                   // 0 where not given
-  bool ignore_identical_ids = false;  // no hit has the id of its query
+  size_t top_k = 0;                   // 0 if not given
+  bool ignore_identical_ids = false;  // leaves out hits with the id of their query
   std::optional<double> min_score;    // hits below it are left out
   std::optional<double> min_probability;
-  std::vector<std::string> filters;  // of an index: conditions such as "year>=2020"
-  bool highlight = false;            // of an index: the best passage of each hit
-  size_t effort = 0;                 // of an index: index::VectorQuery::effort
+  std::vector<std::string> filters;  // for an index: conditions such as "year>=2020"
+  bool highlight = false;            // for an index: show the best passage of each hit
+  size_t effort = 0;                 // for an index: index::VectorQuery::effort
   std::string output;                // file for the hits; "-": standard output
-  std::string embeddings;            // folder that keeps the corpus's vectors; "": none
-  std::string format;                // of the hits; "" where not given
+  std::string embeddings;            // folder that keeps the corpus's embeddings; "": none
+  std::string format;                // of the hits; "" if not given
 };
 
-// What hits must have, for a person: "year>=2020 and a score of at least 0.5"; "" for anything.
+// Describes the conditions for hits to a person: "year>=2020 and a score of at least 0.5"; "" if
+// there are none.
 std::string WhatIsAsked(const SearchOptions& options);
 
-// The work, in search_run.cc and search_index_run.cc. Needs tensors.
+// Do the work, in search_run.cc and search_index_run.cc. Need tensors.
 void RunSearch(const SearchOptions& options);
 void RunIndexSearch(const SearchOptions& options);
 

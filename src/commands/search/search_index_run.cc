@@ -36,12 +36,12 @@ namespace {
 
 using model::TextKind;
 
-// Queries that are encoded and searched together.
+// The number of queries that are encoded and searched together.
 constexpr size_t kBlock = 256;
 
-// An index with files of so many bytes is compared with its checksums each time, which takes less
-// than a tenth of a second. Of a larger one only the sizes of its files are; `tandem index info
-// --verify` compares all.
+// The largest size of an index whose files are compared with their checksums each time, which takes
+// less than a tenth of a second. For a larger index, only the sizes of its files are compared;
+// `tandem index info --verify` compares everything.
 constexpr uint64_t kVerifiedBytes = uint64_t{256} << 20;
 
 std::shared_ptr<const index::DocumentIndex> OpenIndex(const std::string& folder) {
@@ -49,7 +49,7 @@ std::shared_ptr<const index::DocumentIndex> OpenIndex(const std::string& folder)
   return index::DocumentIndex::Open(folder, verify);
 }
 
-// The model with the folder that it came from.
+// A model with the folder that it was loaded from.
 struct LoadedModel {
   std::string folder;
   std::unique_ptr<model::DualEncoder> model;
@@ -67,13 +67,13 @@ LoadedModel LoadModelOf(const index::IndexInfo& info, const Globals& globals,
   return loaded;
 }
 
-// Encodes texts of one kind and counts what is lost.
+// Encodes texts of one kind and counts losses, such as truncated texts.
 class Embedder {
  public:
   Embedder(model::DualEncoder& model, TextKind kind, const Globals& globals)
       : model_(model), kind_(kind), globals_(globals) {}
 
-  // Float32 [texts, E] row after row.
+  // Returns float32 [texts, E], row after row.
   std::vector<float> Embed(std::span<const std::string_view> texts) {
     const auto width = static_cast<size_t>(model_.embedding_width());
     std::vector<float> rows(texts.size() * width);
@@ -110,7 +110,7 @@ std::unique_ptr<QuerySource> SourceOf(const SearchOptions& options) {
   return QueriesOfTexts(options.queries);
 }
 
-// Where hits go: a file that appears when it is complete, or standard output.
+// The destination of hits: a file that appears when it is complete, or standard output.
 class Output {
  public:
   explicit Output(const std::string& path) {
@@ -123,7 +123,7 @@ class Output {
       std::cout << text;
     }
   }
-  // A reader behind a pipe gets each answer at once.
+  // Sends each answer at once, for a reader at the other end of a pipe.
   void Flush() {
     if (!file_) std::cout.flush();
   }
@@ -171,7 +171,7 @@ std::vector<ShownHit> HitsOf(const index::DocumentIndex& index,
   return hits;
 }
 
-// Whether queries have ids of their own, and whether documents with these are left out.
+// Whether queries have ids of their own, and whether documents with their ids are left out.
 struct QueryIds {
   bool given = false;
   bool ignore = false;
@@ -226,7 +226,8 @@ class Search {
     count_ += block.size();
   }
 
-  // Leaves out the answer with the id of its query, or the last one where there is none.
+  // Leaves out the answer with the id of its query. If there is none, leaves out the last answer,
+  // which was searched for in addition.
   void TreatIdenticalId(const std::string& query, std::vector<index::Answer>& answers) {
     if (!ids_.given) return;
     const auto is_query = [&](const index::Answer& answer) {
@@ -254,7 +255,7 @@ class Search {
 }  // namespace
 
 void RunIndexSearch(const SearchOptions& options) {
-  Output output(options.output);  // fails before the work where the path cannot be written
+  Output output(options.output);  // fails before the work if the path cannot be written
   const auto index = OpenIndex(options.index);
   const index::AnswerOptions answers = AnswerOptionsOf(options, index->info());
   if (options.highlight && !index->info().texts) {

@@ -30,7 +30,7 @@
 namespace tandem::app {
 namespace {
 
-// The hits that `filter` keeps, with their probabilities where the model has a calibration.
+// Returns the hits that `filter` keeps, with their probabilities if the model has a calibration.
 std::vector<ShownHit> HitsOf(const search::QueryHits& found, const data::Texts& documents,
                              const index::HitFilter& filter) {
   std::vector<ShownHit> hits;
@@ -71,7 +71,7 @@ void SearchFreeText(const SearchOptions& options, const search::RetrieveOptions&
   output.Finish();
 }
 
-// What is searched for: all queries of a file, or those of the split that are judged.
+// Reads the queries: all queries of a file, or the judged queries of the split.
 data::Dataset ReadQueries(const SearchOptions& options) {
   if (options.queries_file.empty()) {
     return std::move(data::LoadJudgedData(options.dataset, options.split).dataset);
@@ -83,7 +83,7 @@ data::Dataset ReadQueries(const SearchOptions& options) {
   return dataset;
 }
 
-// Checks the ids before anything is encoded: any of them may become a line of the run.
+// Checks the ids before anything is encoded, because any of them may occur in a line of the run.
 void CheckIds(const data::Dataset& dataset, const std::string& file) {
   for (const data::JudgedQuery& query : dataset.judged) {
     data::CheckTrecId(file, dataset.queries.id(query.query));
@@ -93,7 +93,7 @@ void CheckIds(const data::Dataset& dataset, const std::string& file) {
   }
 }
 
-// Leaves out of `run` what the filter does not keep, and says how much that is.
+// Removes hits that the filter does not keep from `run`, and says how many these are.
 void Filter(const index::HitFilter& filter, const std::string& asked, data::Run* run) {
   if (!filter.active()) return;
   size_t left_out = 0, without = 0;
@@ -110,8 +110,8 @@ void Filter(const index::HitFilter& filter, const std::string& asked, data::Run*
                    left_out, without, queries.size()));
 }
 
-// What there is to say of queries that are documents of the corpus themselves. A file of queries
-// comes without judgements, so that every document with a query's id is left out if any is.
+// Returns remarks on queries that are themselves documents of the corpus. A file of queries has no
+// judgements, so that every document with a query's id is left out if any is.
 std::vector<eval::Remark> RemarksOn(const data::Dataset& dataset, const SearchOptions& options,
                                     data::Run& run) {
   const search::QueriesInCorpus in_corpus = search::CountQueriesInCorpus(dataset);
@@ -133,7 +133,7 @@ void WriteRun(const std::string& output, const data::Run& run) {
 }
 
 void SearchQueries(const SearchOptions& options, const search::RetrieveOptions& retrieve) {
-  std::optional<AtomicFile> writable;  // fails before the work where the path cannot be written
+  std::optional<AtomicFile> writable;  // fails before the work if the path cannot be written
   if (options.output != "-") writable.emplace(options.output);
   const auto model = LoadModel(options.globals, options.model);
   const auto calibration = CalibrationOf(*model, options.model);

@@ -29,18 +29,18 @@ model::TextKind KindOf(serve::TextKind kind) {
   return kind == serve::TextKind::kQuery ? model::TextKind::kQuery : model::TextKind::kDocument;
 }
 
-// Texts of one pass each, and where their embeddings go.
+// Texts of which each is encoded in one forward pass, and the destinations of their embeddings.
 struct Pass {
   text::EncodedTexts texts;
-  std::vector<int32_t> prompts;  // tokens of each text's prompt; empty: pooling takes them in
+  std::vector<int32_t> prompts;  // tokens of each text's prompt; empty: pooling includes prompts
   std::vector<float*> rows;
 };
 
-// What is served: a model as flags and, for an index, the index say.
+// The model that is served, loaded as the flags and, if there is one, the index say.
 struct Served {
   std::unique_ptr<model::DualEncoder> model;
   ModelFlags flags;  // `model` is the folder that it was loaded from
-  std::shared_ptr<const index::DocumentIndex> index;  // null: none
+  std::shared_ptr<const index::DocumentIndex> index;  // null: no index
 };
 
 class ModelBackend final : public serve::Backend {
@@ -84,7 +84,7 @@ class ModelBackend final : public serve::Backend {
   }
 
   void Encode(std::span<const serve::EncodeItem> batch) override {
-    // A new thread begins with OpenMP's own number of threads.
+    // A new thread would use OpenMP's default number of threads.
     static thread_local const bool set_up = (tensor::SetUpProcess(globals_.threads), true);
     static_cast<void>(set_up);
     const at::NoGradGuard no_gradient;
@@ -145,7 +145,7 @@ class ModelBackend final : public serve::Backend {
     return index::FilterFromJson(options.filter, index_->info().fields);
   }
 
-  // Encodes the items of one kind, or of both together where they share the encoder.
+  // Encodes the items of one kind, or of both together if they share the encoder.
   void EncodeItems(std::span<const serve::EncodeItem> batch, std::optional<serve::TextKind> kind) {
     Pass pass;
     const bool prompts = !model_->include_prompt(KindOf(kind.value_or(serve::TextKind::kQuery)));
@@ -184,14 +184,14 @@ class ModelBackend final : public serve::Backend {
   std::shared_ptr<const index::DocumentIndex> index_;
   tensor::Precision precision_;
   std::optional<weights::Calibration> calibration_;
-  // As of encoding in bulk.
+  // Batches have the same size as in bulk encoding.
   const search::BatchTokens batch_tokens_ =
       search::BatchTokensOn(model_->device(), search::EncodeOptions());
-  std::vector<int32_t> prompt_tokens_;  // of queries, of documents
+  std::vector<int32_t> prompt_tokens_;  // of the query prompt and the document prompt
   serve::BackendInfo info_;
 };
 
-// The index and the model that it was made with, or refuses another one.
+// Opens an index and loads the model that it was made with; refuses another model.
 Served OpenIndex(const ServeCommandOptions& options) {
   ModelFlags flags = options.model;
   if (flags.max_document_tokens || flags.dimensions) {
@@ -208,7 +208,7 @@ Served OpenIndex(const ServeCommandOptions& options) {
   auto model = index::LoadIndexModel(info, load, flags.model);
   model->To(CommandDevice(options.globals));
   if (flags.model.empty()) {
-    // A model that was copied into the index goes by the index's name.
+    // A model that was copied into the index is named by the index.
     const bool copied = std::filesystem::path(info.model.path).is_relative();
     flags.model = copied ? options.source : info.model.path;
   }

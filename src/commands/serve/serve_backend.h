@@ -1,4 +1,4 @@
-// What `tandem serve` answers with: a model, and perhaps an index of it.
+// The backend of `tandem serve`: a model, and perhaps an index that was made with it.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace tandem::app {
 
-// Opens the folder as it is now. Throws ModelError, DataError, UsageError.
+// Opens the folder in its present state. Throws ModelError, DataError, UsageError.
 std::shared_ptr<serve::Backend> OpenServeBackend(const ServeCommandOptions& options);
 
 }  // namespace tandem::app

@@ -1,4 +1,4 @@
-// `tandem serve`: a model, or an index and its model, over HTTP.
+// `tandem serve`: serves a model, or an index and its model, over HTTP.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ namespace tandem::app {
 struct ServeCommandOptions {
   Globals globals;
   std::string source;  // a model folder, or an index
-  ModelFlags model;    // of an index: --model, where the one that it names has moved; else empty
-  std::string name;    // that clients give; "": the folder's name
+  ModelFlags model;    // for an index: --model, if the model has moved; else empty
+  std::string name;    // for clients; "": the folder's name
   std::string host = "127.0.0.1";
   size_t port = 8080;
   std::string token_file;
@@ -25,13 +25,13 @@ struct ServeCommandOptions {
   size_t max_body_bytes = size_t{8} << 20;
   size_t max_texts = 2048;
   size_t max_results = 1000;
-  size_t queue_tokens = 0;  // 0: what is encoded in some seconds
+  size_t queue_tokens = 0;  // 0: as many as are encoded in some seconds
   size_t request_seconds = 60;
   size_t drain_seconds = 30;
   bool log_requests = false;
 };
 
-// The work, in serve_run.cc. Needs tensors.
+// Does the work, in serve_run.cc. Needs tensors.
 void RunServe(const ServeCommandOptions& options);
 
 }  // namespace tandem::app

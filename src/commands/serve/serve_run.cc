@@ -15,10 +15,10 @@
 namespace tandem::app {
 namespace {
 
-// Files that the server needs besides its connections.
+// The number of files that the server needs besides its connections.
 constexpr size_t kOtherFiles = 128;
 
-// Lets the process have as many files as there may be connections.
+// Raises the limit of open files to the number that so many connections need.
 void RaiseFileLimit(size_t connections) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -66,8 +66,8 @@ std::string WhatIsServed(const serve::BackendInfo& info) {
 }  // namespace
 
 void RunServe(const ServeCommandOptions& options) {
-  std::signal(SIGHUP, SIG_IGN);  // one that comes before there is anything to open again
-  // What can be wrong besides the model is said before it is loaded.
+  std::signal(SIGHUP, SIG_IGN);  // a SIGHUP before there is anything to reopen
+  // Errors of other options are reported before the model is loaded.
   const serve::ServiceOptions service_options = ServiceOptionsOf(options);
   const serve::ServerOptions server_options = ServerOptionsOf(options);
   serve::CheckAddress(server_options);

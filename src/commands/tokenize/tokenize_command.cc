@@ -1,4 +1,4 @@
-// `tandem tokenize`: lines of text in, lines of token ids out.
+// `tandem tokenize`: reads lines of text and writes lines of token ids.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -33,18 +33,18 @@ constexpr size_t kLinesPerTask = 64;
 struct TokenizeOptions {
   Globals globals;
   std::string model;
-  std::string kind;                  // "query", "document"; empty: texts alone, without a prompt
+  std::string kind;                  // "query", "document"; empty: texts without a prompt
   std::optional<size_t> max_length;  // none: the model's
 };
 
-// What becomes of a text before and while it is cut into tokens.
+// The settings by which a text is tokenised.
 struct Rules {
   weights::TokenizerSettings settings;
   size_t max_length = 0;  // tokens; 0: no limit
   std::string prompt;
 };
 
-// The rules that `encode --kind` follows: the kind's encoder, length and prompt.
+// Returns the rules of `encode --kind`: the encoder, length and prompt of the kind.
 Rules RulesOfKind(const std::filesystem::path& folder, bool query) {
   const weights::TowerFolders towers = weights::ReadTowerFolders(folder);
   const weights::ModelFolder& tower = query || !towers.document ? towers.query : *towers.document;
@@ -54,8 +54,8 @@ Rules RulesOfKind(const std::filesystem::path& folder, bool query) {
           .prompt = query ? tower.query_prompt() : tower.document_prompt()};
 }
 
-// The rules for texts of no kind: no prompt, and the length limit of documents. The folder may lack
-// everything but a tokenizer.
+// Returns the rules for texts of no kind: no prompt, and the length limit of documents. The folder
+// may lack everything but a tokenizer.
 Rules RulesOfTexts(const std::filesystem::path& folder) {
   const weights::ModelFiles files(folder);
   const weights::TandemFile file = weights::ReadTandemFile(files);
@@ -77,7 +77,7 @@ Rules ReadRules(const TokenizeOptions& options) {
   return rules;
 }
 
-// "101 7592 102\n" for each text.
+// Returns "101 7592 102\n" for each text.
 std::string FormatIds(const text::EncodedTexts& encoded) {
   constexpr size_t kMaxIdDigits = 11;
   std::string out;

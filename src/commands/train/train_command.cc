@@ -11,7 +11,7 @@
 namespace tandem::app {
 namespace {
 
-// Flags that decide what a run is and that do nothing beside some of the profile's.
+// Flags of a run that some flags of the profile exclude, because they would have no effect.
 struct RunFlags {
   Flag output;
   Flag resume;

@@ -1,4 +1,4 @@
-// `tandem train`: options; the work is in train_run.cc.
+// The options of `tandem train`; the work is in train_run.cc.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ struct TrainOptions {
   bool check_gradient_cache = false;
   bool profile = false;
   bool ignore_limits = false;
-  int64_t profile_steps = 0;  // > 0: only so many steps
-  std::string format;         // of the profile; "" where not given: text
+  int64_t profile_steps = 0;  // > 0: make only so many steps
+  std::string format;         // of the profile; "" if not given: text
 };
 
-// The work, in train_run.cc. Needs tensors.
+// Does the work, in train_run.cc. Needs tensors.
 void RunTrain(const TrainOptions& options);
 
 }  // namespace tandem::app

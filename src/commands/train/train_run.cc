@@ -32,7 +32,7 @@ void CheckCache(config::LoadedRecipe loaded) {
                   report.worst, report.bound));
 }
 
-// Applies the flags that every command has to the recipe; returns those that were given.
+// Applies the global flags to the recipe; returns those that were given.
 std::vector<std::string> ApplyGlobals(const Globals& globals, config::Recipe& recipe) {
   std::vector<std::string> given;
   if (globals.threads > 0) {
@@ -55,7 +55,7 @@ std::vector<std::string> ApplyGlobals(const Globals& globals, config::Recipe& re
   return given;
 }
 
-// What one process of a job does.
+// Does the work of one process of a job.
 void RunInJob(const TrainOptions& options, dist::ProcessGroup& group, std::string* profile) {
   config::LoadedRecipe loaded;
   std::vector<std::string> flags;

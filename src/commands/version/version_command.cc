@@ -1,4 +1,4 @@
-// `tandem version`: the same as `tandem --version`.
+// `tandem version`: prints the same as `tandem --version`.
 #include <cstdio>
 
 #include "cli/command.h"

@@ -1,4 +1,4 @@
-// What the list of a recipe's fields (recipe_fields.h) says of each of them.
+// The information about each field in the list of a recipe's fields (recipe_fields.h).
 #pragma once
 
 #include <concepts>
@@ -17,7 +17,7 @@ enum class OnResume { kMustStay, kMayChange };
 // Says when a field does something. Setting one that does nothing is an error, and the recipe that
 // a run keeps leaves it out.
 struct FieldCondition {
-  // What it needs, in words that stand after "needs": "data.minimum_grade".
+  // The condition in words that follow "needs": "data.minimum_grade".
   std::string_view text;
   bool (*holds)(const Recipe& recipe) = nullptr;  // null: always
 };

@@ -152,7 +152,7 @@ struct TrainRecipe {
   // Exactly one of the two is set after parsing.
   std::optional<int64_t> batch = 64;  // queries
   std::optional<int64_t> batch_tokens;
-  // What holds for the keys above holds for these, too.
+  // The rules for the keys above hold for these, too.
   std::optional<double> epochs = 1.0;
   std::optional<int64_t> steps;
   int64_t accumulate = 1;                             // batches per step

@@ -21,7 +21,7 @@ namespace tandem::config {
 // was read with them.
 using RecipeCatalogues = std::span<const Catalogue>;
 
-// What becomes of a key that is set and does nothing in its recipe.
+// How a key is treated that is set and has no effect in its recipe.
 enum class IdleKeys {
   kRefuse,  // an error that says what the key needs
   kAccept   // nothing: run folders of older versions hold such keys
@@ -43,7 +43,7 @@ struct LoadedRecipe {
   std::string text;               // of the file, as it is
   std::vector<std::string> sets;  // each `--set` over it, as it was given
   RecipePositions positions;
-  RecipeCatalogues catalogues;  // those that it was read with
+  RecipeCatalogues catalogues;  // the ones that it was read with
 
   // An error at the place where `key` ("validation.measure") was given, else at the file; the
   // message is prefixed by the key.

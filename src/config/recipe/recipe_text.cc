@@ -113,7 +113,7 @@ std::string KeyRow(const RecipeKey& key, RecipeCatalogues catalogues = {}) {
 
 constexpr std::string_view kHeader = "| key | type | default | meaning |\n|---|---|---|---|\n";
 
-// What stands in front of the tables in docs/recipes.md.
+// The text before the tables in docs/recipes.md.
 constexpr std::string_view kIntroduction =
     R"(# Recipes
 

@@ -51,8 +51,8 @@ std::string FormatRecipe(const Recipe& recipe, RecipeCatalogues catalogues);
 std::vector<std::string> ChangedKeys(const Recipe& before, const Recipe& after,
                                      RecipeCatalogues catalogues);
 
-// What a reader needs to know of a parameter besides type, default and choices, as one sentence
-// part: its meaning, what it needs, what other programs call it.
+// Returns the facts about a parameter besides type, default and choices, as one sentence part: its
+// meaning, its condition, its names in other programs.
 std::string MeaningOf(const ParamInfo& info, std::string_view condition);
 
 // The reference page of all keys in Markdown (docs/recipes.md).

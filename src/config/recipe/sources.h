@@ -1,4 +1,5 @@
-// What the tables [[data.source]] of a recipe say together: their tasks and prompts.
+// Computes the facts that depend on all tables [[data.source]] of a recipe: their tasks and
+// prompts.
 #pragma once
 
 #include <cstddef>

@@ -138,7 +138,7 @@ Value ListOf(const toml::array& array) {
   return numbers;
 }
 
-// What stands in a list in place of what it should hold.
+// Names the kind of an element that a list should not hold.
 std::string_view ElementKind(const toml::node& element) {
   if (element.is_number()) return "a number";
   if (element.is_string()) return "a text";

@@ -63,7 +63,7 @@ class FlagEmbeddingLine {
   std::string line_;
 };
 
-// What the format says otherwise about scores, or not at all.
+// Counts the scores that the format cannot hold, or gives another meaning.
 void CountScores(const LineExamples& examples, const LineExample& example,
                  const WriteRequest& request) {
   if (examples.scores() == ScoreKind::kNone) return;

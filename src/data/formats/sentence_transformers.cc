@@ -84,7 +84,8 @@ class ColumnsReader {
   UnreadKeys unread_;
   std::vector<LineDocument> documents_;  // of the line
   size_t positives_ = 0;                 // of the line, before the negatives
-  // What the scores of a query's first scored line can be compared with, by hashes.
+  // For each query, by its hash, the scale of the scores on its first scored line, with which the
+  // scores on its later lines are compared.
   std::unordered_map<uint64_t, uint64_t> first_scores_;
 };
 

@@ -23,7 +23,7 @@
 namespace tandem::data {
 namespace {
 
-// What the examples of a data set allow.
+// The forms of lines that the examples of a data set allow.
 struct Shapes {
   size_t queries = 0;
   size_t without_negatives = 0;   // queries
@@ -162,7 +162,8 @@ class ColumnsWriter {
     AddNumber(document.score, probabilities);
   }
 
-  // What the positive's score is above those of the negatives: one number or a list.
+  // Adds the differences between the positive's score and those of the negatives: one number or a
+  // list.
   void AddMargins(const ScoredDocument& positive) {
     line_ += R"(, "label": )";
     if (chosen_.size() > 1) line_ += '[';

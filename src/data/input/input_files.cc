@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kStandardInput = "-";
 
-// What the pattern matches, in the order of bytes.
+// Returns the paths that the pattern matches, in the order of bytes.
 std::vector<fs::path> Match(const std::string& pattern) {
   glob_t found{};
   const int result = ::glob(pattern.c_str(), GLOB_ERR | GLOB_NOSORT, nullptr, &found);

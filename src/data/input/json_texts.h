@@ -30,8 +30,8 @@ class JsonTexts {
  public:
   explicit JsonTexts(TextKeys keys) : keys_(std::move(keys)) {}
 
-  // What stands in `line`, which `reader.Next` gave; valid until the next call. Throws DataError.
-  // Without an id of its own the text gets `default_id`.
+  // Reads the text in `line`, which `reader.Next` gave; the result is valid until the next call.
+  // Throws DataError. Without an id of its own the text gets `default_id`.
   JsonText Read(const LineReader& reader, std::string_view line, std::string_view default_id = {});
 
   // The value under `key` of the line that was read last, or under `key` of its object `metadata`;

@@ -15,7 +15,7 @@
 
 namespace tandem::data {
 
-// What some programs write before a file's UTF-8.
+// The bytes that some programs write before a file's UTF-8.
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 // A line ends at \n; the last one needs none. A byte order mark at the start, \r before \n and

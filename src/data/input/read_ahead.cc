@@ -80,7 +80,7 @@ class ReadAheadSource final : public ByteSource {
     return block;
   }
 
-  // What the thread does.
+  // The body of the thread.
   void ReadAll() {
     try {
       while (std::optional<Block> block = SpareBlock()) {

@@ -9,7 +9,7 @@
 
 namespace tandem::data {
 
-// What the scores of lines are used as.
+// How the scores of lines are used.
 enum class ScoreUse { kIgnored, kGrades, kTeacher };
 
 // kGrades: each score becomes its document's grade; beside lists of labels, documents without one
@@ -21,10 +21,10 @@ void ApplyScores(Dataset& dataset, ScoreUse use);
 // Throws DataError naming the first document without a score where pairs of the file have labels.
 void CheckPairsHaveLabels(const Dataset& dataset);
 
-// What commands without an objective make of the scores of lines (ScoreMeaning): labels and grades
-// become grades; a teacher's stay as they are, and positives and negatives stand. `has_rule`:
-// whether somebody said from which grade on a document is a positive. Throws DataError where
-// numbers need that and nobody did, and as ApplyScores does.
+// Decides how commands without an objective use the scores of lines (ScoreMeaning): labels and
+// grades become grades; teacher scores stay as they are, and positives and negatives are kept.
+// `has_rule`: whether the user said from which grade on a document is positive. Throws DataError if
+// numbers need such a rule and there is none, and as ApplyScores does.
 void SettleScores(Dataset& dataset, bool has_rule);
 
 // The lowest and the highest grade that a judge gives.

@@ -27,7 +27,7 @@ size_t DropUnjudged(Dataset& dataset);
 // Every query with each of its judged documents, positives and negatives, in file order.
 JudgedPairs JudgedPairsOf(const Dataset& dataset);
 
-// What the scores of a model become.
+// The use of a model's scores.
 enum class ScoreRole {
   kGrades,   // in [0, 1]
   kTeacher,  // of any scale

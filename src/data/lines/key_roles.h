@@ -1,4 +1,5 @@
-// What the name of a key that nobody reads looks like, so that a misspelt one is not passed over.
+// Recognises the likely meaning of an unknown key by its name, so that a misspelt key is not
+// ignored.
 #pragma once
 
 #include <map>
@@ -40,7 +41,7 @@ class UnreadKeys {
   UnreadKeys(const LineReader& reader, ExampleSink& sink, const FormatKeys& format)
       : reader_(reader), sink_(sink), format_(format) {}
 
-  // What of the line is read, beside its query and its positives.
+  // The parts of the line that are read, besides its query and its positives.
   struct Line {
     bool negatives = false;
     bool scores = false;

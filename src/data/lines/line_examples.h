@@ -18,7 +18,7 @@ struct ScoredDocument {
   double score = kNoScore;
 };
 
-// What the lines of one query say.
+// The content of the lines of one query.
 struct LineExample {
   uint32_t query = 0;
   std::vector<ScoredDocument> positives;  // in the order of the judgements
@@ -38,8 +38,8 @@ class LineExamples {
   LineExamples(const Dataset& dataset, const WriteOptions& options);
 
   const Dataset& dataset() const { return dataset_; }
-  // What the scores in the examples are; grades that are written as scores are kLists. kNone: there
-  // are none.
+  // The form of the scores in the examples; grades that are written as scores are kLists. kNone:
+  // there are none.
   ScoreKind scores() const { return scores_; }
   // Says whether those scores are grades, of which 0 and 1 do not say everything.
   bool has_grades() const { return has_grades_; }
@@ -70,7 +70,7 @@ class LineExamples {
   ScoreKind scores_ = ScoreKind::kNone;
 };
 
-// What a format of lines does with a data set.
+// How a format of lines represents a data set.
 struct LineFormat {
   bool needs_positive = true;  // a query without a positive has no line
   bool has_ids = false;

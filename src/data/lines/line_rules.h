@@ -1,4 +1,4 @@
-// What a user says of the lines of a file where the lines do not say it themselves.
+// The user's rules for the lines of a file, which the lines do not state themselves.
 #pragma once
 
 #include <optional>
@@ -30,7 +30,7 @@ struct LineRules {
 // around it; it may be empty.
 std::optional<LabelNumber> ParseLabelNumber(std::string_view text);
 
-// What to say where a label has two numbers; "": none has.
+// Describes the problem if a label has two numbers; "": no label has.
 std::string TwoNumbersProblem(std::span<const LabelNumber> labels);
 
 // The number that a text is: decimal, with blanks around it ("0", " 1.5 ", "-1e-3"). Gives nothing

@@ -1,5 +1,5 @@
-// What the scores of a file's lines say of its documents: the one place that decides it, for all
-// formats and all commands.
+// Decides what the scores of a file's lines mean for its documents, for all formats and all
+// commands.
 //
 // A line gives a document two things: the place where it stands (a list of positives, a negative
 // column, or a list that does not say which it is), and perhaps a number. The numbers of the whole
@@ -43,7 +43,7 @@ class ScoreTally {
   // Says whether all scores so far could be labels.
   bool only_labels() const { return only_labels_; }
   ScoreMeaning Meaning() const;
-  // What kUndecided is about.
+  // The score for which the meaning is kUndecided.
   UndecidedScore undecided() const;
 
  private:
@@ -65,7 +65,7 @@ class ScoreTally {
   UndecidedScore first_bare_;    // list without scores
 };
 
-// What a warning calls documents that IsAgainstList.
+// The name in a warning for documents with IsAgainstList.
 inline constexpr std::string_view kAgainstLists =
     "documents labelled 0 in a list of positives, or 1 in one of negatives, taken by their label";
 

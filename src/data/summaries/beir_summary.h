@@ -1,4 +1,4 @@
-// What judgements and BEIR folders hold, file by file and in bounded memory: for `tandem inspect`.
+// Summarises judgements and BEIR folders for `tandem inspect`, file by file and in bounded memory.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,8 @@ struct SplitSummary {
   uint64_t unknown_documents = 0;
 };
 
-// What two splits of a folder share: a model that was trained on one knows it in the other.
+// The overlap of two splits of a folder: a model that was trained on one of them knows it in the
+// other.
 struct SplitOverlap {
   std::string first;
   std::string second;

@@ -1,4 +1,4 @@
-// What a file of training lines holds, in one pass and bounded memory: for `tandem inspect`.
+// Summarises a file of training lines for `tandem inspect`, in one reading and bounded memory.
 #pragma once
 
 #include <cstdint>

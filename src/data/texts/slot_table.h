@@ -31,7 +31,8 @@ class SlotTable {
     ++size_;
   }
 
-  // What Find gives; where that is nothing, adds `index` for the key. Looks at the slots once.
+  // Returns the result of Find; if that is nothing, adds `index` for the key. Looks at the slots
+  // only once.
   template <typename Equal>
   std::optional<uint32_t> FindOrInsert(uint64_t hash, uint32_t index, const Equal& equal) {
     MakeRoom();

@@ -127,7 +127,7 @@ size_t WholeRowsOf(const std::filesystem::path& path, const CacheLayout& layout)
 }
 
 void CheckRoom(const std::filesystem::path& path, const CacheLayout& layout) {
-  std::error_code ignored;  // what cannot be asked for does not exist
+  std::error_code ignored;  // a path that cannot be queried does not exist
   std::filesystem::path nearest = path;
   while (!std::filesystem::exists(nearest, ignored) && nearest.has_relative_path()) {
     nearest = nearest.parent_path();

@@ -27,8 +27,8 @@ namespace tandem::embeddings {
 // encode` did): a search must not overwrite them.
 void CheckUsableForKept(const std::filesystem::path& folder);
 
-// What decides the bytes of kept embeddings. Threads and versions, which change them by rounding
-// alone, are left out.
+// Returns everything that decides the bytes of kept embeddings. Threads and versions, which change
+// them by rounding alone, are left out.
 Provenance KeptProvenance(uint64_t model, uint64_t texts, std::string_view precision);
 
 // The kept embeddings; nothing where the folder has none, or those of another provenance (said in a

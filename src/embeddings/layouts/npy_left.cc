@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 bool Exists(const fs::path& path) {
-  std::error_code ignored;  // what cannot be looked at is not there
+  std::error_code ignored;  // a file that cannot be queried is not there
   return fs::exists(path, ignored);
 }
 

@@ -1,4 +1,4 @@
-// What an earlier process has left of a .npy file, its ids and its journal.
+// Finds the parts of a .npy file, its ids and its journal that an earlier process has left.
 #pragma once
 
 #include <cstddef>

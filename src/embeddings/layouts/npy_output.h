@@ -34,10 +34,10 @@ class NpyOutput final : public BlockOutput {
   // Leaves what has reached the disk, and nothing where no block has.
   ~NpyOutput() override;
 
-  // What an earlier process has left, in whole blocks.
+  // Returns the whole blocks that an earlier process has left.
   const Journal& kept() const { return kept_; }
   uint64_t rows() const { return rows_; }  // on the disk
-  // What a user hears of the work where it ends early: "40960 texts are in x.npy.part; ...".
+  // Returns the message to a user if the work ends early: "40960 texts are in x.npy.part; ...".
   std::string WhatIsLeft() const;
 
   void Begin(std::optional<uint64_t> total) override;

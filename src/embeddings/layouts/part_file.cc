@@ -46,8 +46,8 @@ void PartFile::TakeRoom(uint64_t bytes) {
   if (bytes <= size) return;
   int error = TakeRoomAhead(descriptor(), bytes);
   if (error == 0) return;
-  // What was taken would stand in the way of whoever makes room; failing to give it back is no
-  // worse.
+  // Gives back the disk space that was taken, because it would be missing to whoever makes room. It
+  // does no further harm if this fails.
   if (::ftruncate(descriptor(), static_cast<off_t>(size)) != 0) error = errno;
   throw OutputError(path_.native(),
                     fmt::format("cannot have the {} that it needs", FormatByteSize(bytes)), error);

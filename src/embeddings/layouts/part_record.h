@@ -1,5 +1,5 @@
-// What one part of a folder of embeddings is: the parts of `tandem encode --shard` and of encoding
-// under a launcher. A folder of N parts holds for each, of shard I counted from 0,
+// The record of one part of a folder of embeddings, as `tandem encode --shard` and encoding under a
+// launcher write it. A folder of N parts holds for each, of shard I counted from 0,
 //
 //   part-I-of-N.npy       float32 [n, E]; I and N have five digits
 //   part-I-of-N.ids.txt   a line for each row

@@ -50,7 +50,7 @@ void StagedRows::TakeRoom() {
   }
   int error = GiveSize(values_.number(), bytes_);
   if (error == 0) return;
-  // What was taken would stand in the way of whoever makes room.
+  // Gives back the disk space that was taken, because it would be missing to whoever makes room.
   if (::ftruncate(values_.number(), 0) != 0) error = errno;
   throw OutputError(path_.native(),
                     fmt::format("cannot have the {} that the vectors of {} documents need",

@@ -1,4 +1,4 @@
-// What both fits of eval/calibration/calibration.h ask of their data. Internal to the room.
+// Sums over the data that both fits of eval/calibration/calibration.h need. Internal to the room.
 #pragma once
 
 #include <span>

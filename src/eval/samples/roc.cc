@@ -19,7 +19,7 @@ std::optional<double> ValueOf(double value) {
 struct Sums {
   Lanes limit{};    // others up to which the partial area reaches
   Lanes area{};     // pairs that a positive wins
-  Lanes partial{};  // the same up to the limit
+  Lanes partial{};  // `area` up to the limit
   Lanes precision{};
   bool partial_goes_on = true;
 

@@ -1,5 +1,5 @@
-// What the ROC and the precision-recall curve of pooled samples say: areas, points for plots, and
-// how certain they are.
+// Computes the ROC and the precision-recall curve of pooled samples: areas, points for plots, and
+// intervals.
 //
 //   const ScoreLevels levels = PoolLevels(samples);
 //   const PoolFigures figures = FiguresOf(levels);

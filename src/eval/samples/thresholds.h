@@ -46,7 +46,7 @@ struct Target {
 // outside (0, 1] (results: not above 0), an empty list, and a target that is given twice.
 std::vector<Target> ParseTargets(std::string_view list);
 
-// What a threshold shows. Values that need the whole corpus are missing where the samples end
+// The values at a threshold. Values that need the whole corpus are missing where the samples end
 // (eval/samples/corpus_levels.h).
 struct ThresholdValues {
   std::optional<double> precision;

@@ -152,7 +152,7 @@ size_t SampleCount(std::span<const QuerySamples> samples) {
   return count;
 }
 
-// What all pooled measures of two systems need, computed once.
+// The data that all pooled measures of two systems need, computed once.
 class PooledComparison {
  public:
   PooledComparison(const Comparison& comparison, const CompareOptions& options)

@@ -61,7 +61,7 @@ double Closeness(const PlanePoint& a, const PlanePoint& b) {
   return 1 / (1 + x * x + y * y);
 }
 
-// What one point's gradient is made of.
+// The terms of one point's gradient.
 struct Forces {
   PlanePoint attraction{};  // sum_j p_ij c_ij (y_i - y_j)
   PlanePoint repulsion{};   // sum_j c_ij^2 (y_i - y_j)

@@ -26,7 +26,8 @@ namespace {
 // Texts that are sorted by length and encoded together, and what an interruption can lose.
 constexpr size_t kBlockRows = 4096;
 
-// What decides the bytes of the segment, besides the kind, which is built anew in any case.
+// Returns the lines that decide the bytes of the segment, besides the kind, which is built anew in
+// any case.
 std::string SourceLines(const IndexEncoder& encoder, const DocumentSource& source,
                         std::string_view change) {
   return fmt::format(
@@ -119,7 +120,7 @@ void Encode(IndexEncoder& encoder, const StagedDocuments& staged, const std::fil
       });
 }
 
-// What can be known before the work of hours.
+// Checks before hours of work what can be known then.
 void CheckChoice(const KindChoice& choice, size_t width) {
   if (choice.kind->check != nullptr) choice.kind->check(width, choice.params);
 }

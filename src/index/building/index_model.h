@@ -17,8 +17,8 @@ namespace tandem::index {
 IndexModel DescribeModel(model::DualEncoder& model, const std::filesystem::path& path,
                          tensor::Precision precision, std::optional<int64_t> dimensions);
 
-// What the model must be loaded with to be the one that documents were encoded with. Query prompt
-// and length are the caller's choice.
+// Returns the options with which the model must be loaded to be the one that encoded the documents.
+// The caller chooses the query prompt and the length of queries.
 model::LoadOptions LoadOptionsOf(const IndexModel& model);
 
 // Loads the index's model, or `folder` in its place where it has moved, and checks that it is the

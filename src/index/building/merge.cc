@@ -127,7 +127,7 @@ MergeReport CompactIndex(const std::filesystem::path& folder, const ChangeOption
   const std::vector<SegmentRecord>& segments = manifest.segments;
   if (segments.size() == 1 && segments.front().removed == 0 &&
       segments.front().choice.kind == manifest.choice.kind) {
-    RemoveUnnamed(folder, manifest);  // what a process left that was killed after its last step
+    RemoveUnnamed(folder, manifest);  // files of a process that was killed after its last step
     return {};
   }
   std::vector<size_t> all(segments.size());

@@ -6,7 +6,7 @@
 namespace tandem::index {
 namespace {
 
-// What the fastest products want the columns to be a multiple of.
+// Returns the number of columns, rounded up to a multiple that the fastest products need.
 size_t ColumnsFor(size_t count, tensor::cpu::Type type) {
   const size_t unit = type == tensor::cpu::Type::kFloat ? 16 : 32;
   return (count + unit - 1) / unit * unit;

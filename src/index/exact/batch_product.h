@@ -18,7 +18,7 @@ class BatchProduct {
                tensor::cpu::Type type);
 
   size_t columns() const { return static_cast<size_t>(packed_.columns()); }
-  // What is added to the products of this query.
+  // Sets the number that is added to the products of this query.
   void SetOffset(size_t query, float offset) { offsets_[query] = offset; }
   // scores [count, columns()] of rows [count, depth]. One thread's work.
   void Multiply(const void* rows, size_t count, float* scores) const;

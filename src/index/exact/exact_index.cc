@@ -23,8 +23,9 @@ constexpr size_t kWordRows = 64;    // of a word of a mask
 constexpr size_t kBlockRows = 256;  // that are scored for one query before any is chosen
 constexpr size_t kTileRows = 64;    // the same for a batch: with its scores, a second-level cache
 constexpr size_t kBatchQueries = 256;
-// What a thread reads before it takes a new range: long against the time that taking one costs,
-// short against a search, of which each thread then has some.
+// The bytes that a thread reads before it takes a new range. Reading them is long compared with the
+// time that taking a range costs, and short compared with a search, in which each thread then takes
+// several ranges.
 constexpr size_t kMostRangeBytes = size_t{1} << 20, kLeastRangeBytes = size_t{1} << 17;
 constexpr size_t kRangesOfThread = 8;
 
@@ -252,8 +253,8 @@ class ExactIndex final : public VectorIndex {
     std::vector<std::unique_ptr<BatchScan>> scans(static_cast<size_t>(threads));
     OnThreads(threads, [&](int thread) {
       auto& scan = scans[static_cast<size_t>(thread)];
-      scan = std::make_unique<BatchScan>(*batch, query.allowed, rows_.count,
-                                         NoneYetOf(*batch, query));
+      scan =
+          std::make_unique<BatchScan>(*batch, query.allowed, rows_.count, NoneYetOf(*batch, query));
       for (auto [first, end] = ranges.Take(); first < end; std::tie(first, end) = ranges.Take()) {
         scan->Scan(first, end);
       }
@@ -272,8 +273,7 @@ class ExactIndex final : public VectorIndex {
     });
   }
 
-  std::vector<PossibleHits> NoneYetOf(const PreparedBatch& batch,
-                                           const VectorQuery& query) const {
+  std::vector<PossibleHits> NoneYetOf(const PreparedBatch& batch, const VectorQuery& query) const {
     std::vector<PossibleHits> none;
     none.reserve(query.count);
     for (size_t q = 0; q < query.count; ++q) none.push_back(NoneYet(query.k, batch.bound(q)));

@@ -5,7 +5,8 @@
 
 namespace tandem::index {
 
-// What rows of codes and of bf16 values are padded to, with zeros: elements of the widest vector.
+// Rows of codes and of bf16 values are padded with zeros to a multiple of this: the elements of the
+// widest vector.
 inline constexpr size_t kRowUnit = 32;
 constexpr size_t PaddedWidth(size_t width) { return (width + kRowUnit - 1) / kRowUnit * kRowUnit; }
 

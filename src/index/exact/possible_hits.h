@@ -18,8 +18,8 @@
 
 namespace tandem::index {
 
-// What the upper bounds u of a query's scores mean: the float32 score of row r, times `factor`, is
-// at least u - span * weight(r) - slack and at most u + slack.
+// The meaning of the upper bounds u of a query's scores: the float32 score of row r, times
+// `factor`, is at least u - span * weight(r) - slack and at most u + slack.
 struct ScoreBound {
   double factor = 1;
   float span = 0;

@@ -17,7 +17,7 @@
 
 namespace tandem::index {
 
-// What bounds the errors of a kind's scores. All are lengths, and the greatest of any row.
+// Numbers that bound the errors of a kind's scores. Each is a length, the greatest of any row.
 struct RowBounds {
   double longest = 0;   // of the float32 rows
   double residual = 0;  // of what the kind's rows lack, in units of the row's scale if it has one
@@ -30,8 +30,8 @@ struct RowFileShape {
   bool scales = false;    // whether there is a float for each row
 };
 
-// What a kind makes of one row of floats. `row` [row_bytes] and `scale` are to be filled; raises
-// `bounds` where the row exceeds them.
+// Encodes one row of floats for a kind. Fills `row` [row_bytes] and `scale`; raises `bounds` where
+// the row exceeds them.
 using EncodeStoredRow =
     std::function<void(const float* from, std::byte* row, float* scale, RowBounds& bounds)>;
 

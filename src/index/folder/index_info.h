@@ -1,4 +1,4 @@
-// What an index is, from its index.json alone.
+// The description of an index, from its index.json alone.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What the descriptor, the builder and the search of kind `hnsw` share.
+// The parts that the descriptor, the builder and the search of kind `hnsw` share.
 #pragma once
 
 #include <filesystem>

@@ -34,7 +34,7 @@ struct RowGraph {
   }
 };
 
-// What one walk needs; used again by the next.
+// The memory of one walk, which the next one uses again.
 struct GraphWalk {
   VisitedRows visited;
   std::vector<RowHit> ahead;    // heap, the best in front

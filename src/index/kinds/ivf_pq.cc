@@ -32,7 +32,7 @@ constexpr double kSecondsOfByte = 0.25e-9;
 constexpr double kSecondsOfRow = 0.15e-6;
 constexpr double kPage = 4096;  // bytes that a row from the disk takes at least
 
-// What the defaults stand for, written out.
+// Returns the values that the defaults stand for.
 config::Params Suited(size_t rows, size_t width, double) {
   config::Params params(kParams);
   params.Set("lists", static_cast<int64_t>(ListCount(rows, 0)));

@@ -7,7 +7,7 @@
 
 namespace tandem::index {
 
-// What a search of many queries decides once.
+// The decisions that a search makes once for many queries.
 struct IvfLists::Probe {
   size_t lists = 0;    // that each query reads
   size_t allowed = 0;  // rows

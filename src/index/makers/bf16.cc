@@ -51,8 +51,8 @@ class Bf16Query final : public PreparedQuery {
   std::vector<float> query_;  // [padded]
 };
 
-// What rounding the query adds to the error, and what products of values below 2^-126, which the
-// processor takes for zeros, do.
+// Returns the part of the error that comes from rounding the query, and from products of values
+// below 2^-126, which the processor takes for zeros.
 double RoundedQueryError(const Bf16Rows& rows, const float* query) {
   std::vector<Bf16> rounded(rows.width);
   const double lost = RoundRow(query, rows.width, rows.width, rounded.data());

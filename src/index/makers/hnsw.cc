@@ -1,4 +1,4 @@
-// What kinds/hnsw.cc does: graph/hnsw_build.cc, graph/hnsw_index.cc.
+// The work of kinds/hnsw.cc: graph/hnsw_build.cc, graph/hnsw_index.cc.
 #include "index/approximate.h"
 
 namespace tandem::index {

@@ -1,4 +1,4 @@
-// What kinds/ivf_flat.cc does: lists/ivf_flat_index.cc.
+// The work of kinds/ivf_flat.cc: lists/ivf_flat_index.cc.
 #include "index/approximate.h"
 
 namespace tandem::index {

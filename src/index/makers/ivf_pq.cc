@@ -1,4 +1,4 @@
-// What kinds/ivf_pq.cc does: lists/ivf_pq_index.cc.
+// The work of kinds/ivf_pq.cc: lists/ivf_pq_index.cc.
 #include "index/approximate.h"
 
 namespace tandem::index {

@@ -137,8 +137,8 @@ ConditionText SplitCondition(std::string_view text, const std::vector<MetadataFi
   return *best;
 }
 
-// What stands between double quotes, where a backslash takes the next character as it is; a value
-// without quotes as it is.
+// Returns the text between double quotes, in which a backslash takes the next character as it is; a
+// value without quotes is returned as it is.
 std::string Unquoted(std::string_view value) {
   if (!value.starts_with('"')) return std::string(value);
   std::string text;

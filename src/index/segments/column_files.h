@@ -65,7 +65,7 @@ class ArrayFile {
   size_t count_;
 };
 
-// What `values` are as bytes of a file.
+// Returns the bytes of `values` as a file holds them.
 template <typename T>
 std::string_view BytesOf(std::span<const T> values) {
   return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};

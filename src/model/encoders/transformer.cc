@@ -290,7 +290,7 @@ class Transformer final : public Encoder {
   }
 
  private:
-  // What all layers of a forward pass share.
+  // The data that all layers of a forward pass share.
   struct Pass {
     const tensor::PackedTokens& tokens;
     const ForwardOptions& options;

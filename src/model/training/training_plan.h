@@ -17,7 +17,7 @@
 
 namespace tandem::model {
 
-// What a model that is loaded is for.
+// The parameters of a loaded model that are trained.
 enum class Trained {
   kAll,      // everything is trained
   kLora,     // low-rank adapters of linear maps, and a new projection
@@ -59,12 +59,12 @@ class TrainingProblem : public UsageError {
   std::string key_;
 };
 
-// What TrainingOptions mean for one folder.
+// The effect of TrainingOptions on one folder.
 struct TrainingPlan {
   std::set<std::string> frozen;           // the encoder's tensors, by canonical name
   std::set<std::string> frozen_modules;   // folders of modules after the encoder
   std::set<std::string> adapted;          // linear maps
-  std::set<std::string> frozen_adapters;  // those of `adapted` whose adapters are not trained
+  std::set<std::string> frozen_adapters;  // tensors of `adapted` whose adapters are not trained
   weights::AdapterSettings adapter;       // of them; its base and targets are not set
   std::shared_ptr<const weights::AdapterFolder> started_from;  // null: adapters are new
   bool pack_on_use = false;

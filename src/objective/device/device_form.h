@@ -74,7 +74,7 @@ class DeviceForm {
   virtual double StartingBias(const DeviceBatch& /*batch*/) const { return 0; }
 };
 
-// What the file of a device form ends in.
+// The entry of a device form, which is defined at the end of the form's file.
 struct DeviceFormInfo {
   const ObjectiveInfo* info;
   std::unique_ptr<const DeviceForm> (*make)(const config::Params& params);

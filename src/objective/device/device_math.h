@@ -1,4 +1,5 @@
-// What device forms share: loops over parts of a batch, and arithmetic of formulas on tensors.
+// The code that device forms share: loops over parts of a batch, and arithmetic of formulas on
+// tensors.
 #pragma once
 
 #include <ATen/core/Tensor.h>

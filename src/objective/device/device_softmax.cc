@@ -65,7 +65,7 @@ Results Finish(const std::vector<Logits>& candidates, const at::Tensor& positive
   return {loss, log_total, share};
 }
 
-// What the candidates' gradients are, in the memory of `logits`. factors [n].
+// Computes the gradients of the candidates, in the memory of `logits`. factors [n].
 at::Tensor CandidateGradient(const Logits& logits, const Results& results,
                              const at::Tensor& factors) {
   return logits.values.sub_(logits.Beside(results.log_total)).exp_().mul_(logits.Beside(factors));

@@ -45,7 +45,8 @@ struct DeviceOptions {
   int64_t list_elements = int64_t{1} << 26;
 };
 
-// What device/forms/NAME.cc ends in, where optimizers/NAME.cc has the rule itself.
+// The entry of a device form, which is defined at the end of device/forms/NAME.cc;
+// optimizers/NAME.cc has the rule itself.
 struct DeviceForm {
   const OptimizerInfo* info;
   // `parameters` are contiguous float32, all on one device.

@@ -42,7 +42,7 @@ struct Axis {
 struct Figure {
   std::string name;         // of its files and ids: "roc"; letters, digits, "-" and "_"
   std::string title;        // a heading
-  std::string description;  // what it shows, in a sentence, for those who do not see it
+  std::string description;  // says in a sentence what it shows, for those who do not see it
   Axis x;
   Axis y;
   std::vector<Series> series;

@@ -64,7 +64,7 @@ class SvgWriter {
     return colours_ == Colours::kOfPage ? fmt::format("var(--figure-{})", i) : kLightPalette[i];
   }
 
-  // What the page's script needs to find the value below the pointer.
+  // Returns the data by which the page's script finds the value below the pointer.
   std::string PlotText() const {
     const AxisRange x = RangeOfX(figure_);
     return fmt::format("{:.6g} {:.6g} {:.6g} {:.6g} {:.9g} {:.9g} {}", area_.left, area_.right,

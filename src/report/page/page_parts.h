@@ -1,4 +1,4 @@
-// What the sections of a report's page are made of.
+// The building blocks of the sections of a report's page.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What was run: recipe, data, models, machine; where the time went; memory.
+// Describes the run: recipe, data, models, machine; the time of its parts; memory.
 #include <fmt/format.h>
 
 #include <algorithm>

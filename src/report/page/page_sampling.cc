@@ -1,4 +1,4 @@
-// What the sampler drew and left out.
+// Shows what the sampler drew and left out.
 #include <fmt/format.h>
 
 #include <algorithm>

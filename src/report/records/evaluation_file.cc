@@ -48,7 +48,7 @@ void CheckFormat(const Json& json, std::string_view file) {
   }
 }
 
-// What the members say together.
+// Checks that the members agree with each other.
 class Checks {
  public:
   explicit Checks(std::string_view file) : file_(file) {}

@@ -1,4 +1,4 @@
-// What the evaluation of a model on a data set leaves for a report: the rows of `evaluation.json`.
+// The record of a model's evaluation on a data set for a report: the rows of `evaluation.json`.
 //
 // Every part after `dataset` may be absent or empty; a report shows what is there and says what is
 // missing. One visitor for each struct names its members, so that writing and strict reading

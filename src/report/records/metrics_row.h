@@ -64,7 +64,7 @@ struct ValidationRow {
   }
 };
 
-// What a round of mining found.
+// The result of a mining round.
 struct MiningRow {
   static constexpr std::string_view kEvent = "mining";
   int64_t step = 0;

@@ -1,4 +1,5 @@
-// What the epochs of a sampler that prunes drew and left out, by the records in a run's sampling/.
+// The pairs that the epochs of a sampler that prunes drew and left out, from the records in a run's
+// folder sampling/.
 #pragma once
 
 #include <cstdint>

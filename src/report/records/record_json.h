@@ -34,7 +34,7 @@ class RecordWriter {
   }
 
  private:
-  // What may be absent is left out, not written as null or [].
+  // An absent value is left out, not written as null or [].
   template <typename T>
   void Put(std::string_view name, const std::optional<T>& value) {
     if (value) Put(name, *value);
@@ -134,7 +134,7 @@ class RecordReader {
     value = json.get<std::string>();
   }
   void Read(const Json& json, int64_t& value, const std::string& path, NumberRange range) const {
-    // What is beyond int64_t is a "number_unsigned" too.
+    // A number beyond int64_t is a "number_unsigned" too.
     const bool fits = json.is_number_integer() &&
                       (!json.is_number_unsigned() || json.get<uint64_t>() <= INT64_MAX);
     if (!fits || static_cast<double>(json.get<int64_t>()) < range.low) {

@@ -21,7 +21,7 @@ struct RunNote {
   std::string sentence;    // without the run's name and a full stop
 };
 
-// What happened just before an input is read.
+// The evaluations that were measured just before an input is read.
 struct Measured {
   std::vector<std::filesystem::path> files;  // of evaluations that were written
   std::vector<RunNote> notes;

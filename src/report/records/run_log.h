@@ -1,4 +1,4 @@
-// What the files of a training run tell, read back.
+// Reads the log files of a training run.
 #pragma once
 
 #include <cstddef>

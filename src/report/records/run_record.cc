@@ -156,7 +156,7 @@ void AddTimes(const TimingLog& timing, RunRecord& run) {
                         SecondsTo(timing.minings, best->step);
 }
 
-// What the newest process said of itself.
+// Adds what the newest process logged about its machine.
 void AddMachine(const TimingLog& timing, RunRecord& run) {
   if (timing.starts.empty()) return;
   const StartRow& start = timing.starts.back();

@@ -1,4 +1,4 @@
-// What a training run leaves for a report, read from the files of its folder.
+// The record of a training run for a report, read from the files of its folder.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct RunRecord {
   // Says how many training queries were drawn 0, 1, 2, ... times in all epochs; the last number is
   // of kMostDraws times or more.
   std::vector<int64_t> queries_by_draws;
-  // What the folder lacks or holds broken, in sentences.
+  // Sentences about files that the folder lacks or that are broken.
   std::vector<std::string> missing;
 };
 

@@ -11,8 +11,8 @@
 
 namespace tandem::report {
 
-// What happens to a text that is too long for its column: it is cut and ends in "…", or goes on in
-// the next line. kKeep: it does so too, but only where turning and folding do not help.
+// How a text is shown that is too long for its column: it is cut and ends in "…", or goes on in the
+// next line. kKeep: it does so too, but only where turning and folding do not help.
 enum class LongText { kCut, kWrap, kKeep };
 
 struct ShownCell {
@@ -42,7 +42,7 @@ struct LayoutOptions {
 // kLeastTextColumns columns of its row fits into a line: numbers are never cut.
 std::string LayOut(std::vector<ShownColumn> columns, const LayoutOptions& options);
 
-// What is left of a long text at least.
+// The least number of columns that is left of a long text.
 inline constexpr size_t kLeastTextColumns = 12;
 
 }  // namespace tandem::report

@@ -46,7 +46,7 @@ ShownCell ShownAs(const Column& column, const Cell& cell) {
                     cell.value());
 }
 
-// What cells are compared by.
+// Returns the number by which a cell is compared.
 std::optional<double> NumberOf(const Cell& cell) {
   return std::visit(
       Overloaded{

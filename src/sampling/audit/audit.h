@@ -1,4 +1,4 @@
-// What a sampler tells of its epochs to whoever keeps records.
+// The reports of a sampler about its epochs, for those that keep records.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// What compositions keep account of: which query has a text or document in which batch, and how
-// often each occurs. Internal to the compositions.
+// Records for compositions which query has a text or document in which batch, and how often each
+// occurs. Internal to the compositions.
 #pragma once
 
 #include <algorithm>

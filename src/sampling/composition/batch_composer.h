@@ -28,7 +28,7 @@ class BatchComposer {
   bool plain() const { return !by_task_ && !similar_lengths_ && !by_tokens(); }
   bool by_tokens() const { return batch_tokens_ > 0; }
 
-  // What a batch has at most, and what a draw takes of it: queries, or tokens.
+  // The limit of a batch, and the part of it that a draw takes: in queries, or in tokens.
   size_t limit() const { return by_tokens() ? batch_tokens_ : batch_; }
   uint32_t SizeOf(const Draw& draw) const { return by_tokens() ? tokens_.AtMost(draw) : 1; }
   // 0 for all draws where batches may mix tasks.

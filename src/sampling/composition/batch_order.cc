@@ -26,7 +26,7 @@ std::vector<double> RanksOf(std::span<const uint32_t> lengths) {
   return ranks;
 }
 
-// What the rank correlation is made of, for each batch.
+// The sums from which the rank correlation is computed, for each batch.
 class Trend {
  public:
   Trend(std::span<const uint32_t> batch_of, size_t batches, std::span<const uint32_t> lengths)

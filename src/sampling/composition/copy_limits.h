@@ -24,7 +24,7 @@ class CopyLimits {
   size_t most() const { return most_; }
 
  private:
-  using Limits = std::unordered_map<uint64_t, uint32_t>;  // those above 1
+  using Limits = std::unordered_map<uint64_t, uint32_t>;  // only limits above 1
   static size_t Of(const Limits& limits, uint64_t hash) {
     if (limits.empty()) return 1;
     const auto found = limits.find(hash);

@@ -29,7 +29,8 @@ class Epoch {
   virtual std::vector<Draw> Next(double progress, bool rank_anew) = 0;
   virtual uint64_t batches() const = 0;  // that Next has given
   virtual size_t placed() const = 0;     // draws in them
-  // What Next depends on besides order, options and number of the epoch.
+  // Saves and restores the state on which Next depends, besides order, options and number of the
+  // epoch.
   virtual void Save(SamplerState& state) const = 0;
   virtual void Restore(const SamplerState& state) = 0;
 };

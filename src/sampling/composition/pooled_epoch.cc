@@ -69,7 +69,8 @@ bool PooledEpoch::DrawAhead() {
   return false;
 }
 
-// What is left is at least one batch, so that the last batches of a task can be of even size.
+// Returns how many draws may leave the pool. Those that stay make at least one batch, so that the
+// last batches of a task can be of even size.
 size_t PooledEpoch::ReadyOf(const std::vector<uint32_t>& sizes) const {
   const size_t limit = composer_.limit();
   if (!composer_.by_tokens()) return std::max<size_t>(1, sizes.size() / limit) * limit - limit;

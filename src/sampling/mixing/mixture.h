@@ -12,7 +12,7 @@ namespace tandem::sampling {
 enum class Mixture {
   kSize,        // by their queries: all in one order
   kWeight,      // by given weights
-  kRoundRobin,  // the same of each
+  kRoundRobin,  // equal shares of all
 };
 
 // The share of an epoch's draws that each of S sources has; the sum is 1. `weights` [S] are finite

@@ -149,7 +149,7 @@ void SourceOrders::Save(SamplerState& state) const {
   Json& values = state.values[kSources] = {{"taken", taken_}, {"quotas", quotas_}};
   for (const SourceOrder& part : parts_) {
     SamplerState own{.values = {{"pass", part.pass}, {"given", part.given}}};
-    // What the order itself keeps stands apart, so that it may name it as it likes.
+    // The order's own state is kept apart, so that it may use any names.
     SamplerState of_order{.values = Json::object()};
     part.order->Save(of_order);
     own.values["order"] = of_order.values;

@@ -57,7 +57,7 @@ struct CachedEmbeddings {
 CachedEmbeddings EmbedDistinct(model::DualEncoder& model, model::TextKind kind, size_t count,
                                const TextSource& text, const CacheOptions& options);
 
-// What EmbedDistinct would find of the same texts.
+// The embeddings that EmbedDistinct would find for the same texts.
 struct CacheState {
   size_t distinct = 0;         // texts
   size_t kept = 0;             // of them, in whole blocks of the cache

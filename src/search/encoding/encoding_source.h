@@ -8,9 +8,9 @@
 
 namespace tandem::search {
 
-// What decides the bytes besides the texts: fingerprints of model and tokenizer, prompt, length,
-// batches, precision, instruction sets, threads, libraries. Where they are the same, the same texts
-// in the same windows get the same bytes.
+// Returns everything that decides the bytes besides the texts: fingerprints of model and tokenizer,
+// prompt, length, batches, precision, instruction sets, threads, libraries. Where they are the
+// same, the same texts in the same windows get the same bytes.
 embeddings::Provenance EncodingSource(model::DualEncoder& model, model::TextKind kind,
                                       const EncodeOptions& options);
 

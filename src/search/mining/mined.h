@@ -15,7 +15,7 @@
 
 namespace tandem::search {
 
-// What was mined for one query.
+// The documents mined for one query.
 struct MinedQuery {
   std::vector<Hit> negatives;  // best first; `document` is one of the task's D
   uint32_t left_out = 0;       // candidates that the margins took out

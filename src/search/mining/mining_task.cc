@@ -18,7 +18,7 @@ void SortOnce(Rows& rows) {
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
 }
 
-// What is known about one query.
+// The known judgements of one query.
 struct Known {
   Rows positives;
   Rows related;

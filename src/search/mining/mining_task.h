@@ -1,5 +1,5 @@
-// What is mined for: the queries of a training set, and for each the documents that must not be
-// mined.
+// The task of mining: the queries of a training set, and for each query the documents that must not
+// be mined.
 #pragma once
 
 #include <cstddef>
@@ -53,7 +53,7 @@ struct MiningTask {
   size_t identical_ids = 0;
 };
 
-// What is never mined besides what is judged relevant.
+// The documents that are never mined, besides those that are judged relevant.
 struct MiningTaskOptions {
   bool own_text = true;        // a document with the query's own text
   bool identical_ids = false;  // a document with the id of a query that has this text

@@ -23,7 +23,7 @@ dist::Share ShareOfRank(const MiningTask& task, int rank, int ranks) {
 // otherwise.
 constexpr int64_t kQueriesAtATime = 4096;
 
-// What stands before the negatives and the scores of the positives of a query.
+// The numbers before the negatives and the scores of the positives of a query.
 struct Head {
   uint32_t negatives;
   uint32_t left_out;

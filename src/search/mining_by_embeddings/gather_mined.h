@@ -1,4 +1,4 @@
-// What several processes have mined, brought together.
+// Gathers the results of several processes that have mined.
 #pragma once
 
 #include "dist/process_group.h"

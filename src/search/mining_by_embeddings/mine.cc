@@ -21,9 +21,10 @@ struct Interval {
   float high;
 };
 
-// What a score of bf16 products may be wrong by. A factor is rounded by at most 2^-9 of it, so that
-// a score is wrong by at most 2^-8 of the rows' lengths. Errors of many numbers cancel: from 64 on
-// the bound falls as the deviation of their sum does, and stays more than ten times that.
+// Returns the largest error of a score of bf16 products. A factor is rounded by at most 2^-9 of it,
+// so that a score is wrong by at most 2^-8 of the rows' lengths. Errors of many numbers cancel:
+// from 64 on the bound falls as the deviation of their sum does, and stays more than ten times
+// that.
 float Bf16Error(const SimilarityRows& queries, const SimilarityRows& documents) {
   const float share = std::min(1.0F, 8 / std::sqrt(static_cast<float>(queries.width())));
   return 0x1p-8F * share * queries.longest() * documents.longest();

@@ -40,7 +40,7 @@ class LineArray {
   std::unique_ptr<T, Free> values_;
 };
 
-// What a thread multiplies a tile into.
+// The memory into which a thread multiplies a tile.
 struct TileScores {
   LineArray<float> values{kQueryTile * kDocumentTile};
 };

@@ -32,8 +32,8 @@ struct TiledSearchOptions {
   StopRequest stop;  // asked between blocks
 };
 
-// What is searched: similarities of some or all `queries` with all `documents`, both of the same
-// width.
+// The input of a search: similarities are computed of some or all `queries` with all `documents`,
+// both of the same width.
 struct TiledSearchInput {
   const SimilarityRows& queries;
   const SimilarityRows& documents;

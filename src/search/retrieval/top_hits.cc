@@ -19,7 +19,7 @@ size_t TopHits::Capacity(size_t depth, size_t documents) {
 }
 
 size_t TopHits::Bytes(size_t depth, size_t documents) {
-  constexpr size_t kAllocations = 64;  // what the C library adds to two of them
+  constexpr size_t kAllocations = 64;  // bytes that the C library adds to two of them
   return sizeof(TopHits) + kAllocations +
          (Capacity(depth, documents) + kScorePadding) * (sizeof(float) + sizeof(uint32_t));
 }

@@ -42,7 +42,7 @@ CrossEncoderLogits ScoreByCrossEncoder(model::CrossEncoder& model, const data::D
                                        const data::JudgedPairs& pairs,
                                        const CrossEncoderOptions& options);
 
-// What the score of a pair is, of its logits [labels].
+// How the score of a pair is computed from its logits [labels].
 struct LabelScore {
   std::function<double(std::span<const float>)> score;
   std::string text;  // for people: "Sigmoid(logit)"

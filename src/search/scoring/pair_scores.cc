@@ -15,7 +15,7 @@
 namespace tandem::search {
 namespace {
 
-// What is ranked between two looks for a request to stop: a second's work or so.
+// Queries ranked between two checks for an interrupt: about a second's work.
 constexpr size_t kRoundQueries = 8192;
 constexpr uint32_t kNowhere = UINT32_MAX;
 

@@ -14,11 +14,11 @@
 
 namespace tandem::serve {
 
-// What connections share. Used by the one thread that runs them.
+// The objects that connections share. Only the thread that runs them uses these.
 struct ConnectionHost {
   Service& service;
   const ServerOptions& options;
-  std::array<char, size_t{64} << 10> scratch;  // what is read at a time
+  std::array<char, size_t{64} << 10> scratch;  // bytes of one read
   std::atomic<size_t> held_bytes = 0;
   bool stopping = false;
 };
@@ -75,14 +75,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void OnWritten();
   void Log(const Response& response, double seconds) const;
   void CancelWork();
-  void Hold(size_t bytes);  // what the connection has in memory now
+  void Hold(size_t bytes);  // counts the memory that the connection holds now
 
   ConnectionHost& host_;
   boost::asio::ip::tcp::socket socket_;
   const std::string address_;
   const std::string network_;
   HttpParser parser_;
-  std::string input_;  // what has been read and not parsed
+  std::string input_;  // bytes that have been read and not parsed
   Phase phase_ = Phase::kIdle;
   Clock::time_point since_;
   Clock::time_point deadline_;

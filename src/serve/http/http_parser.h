@@ -49,7 +49,7 @@ class HttpParser {
  private:
   struct Beast;
   void Fail(int status, std::string message);
-  void ReadFields();  // what of the head is method, target and headers
+  void ReadFields();  // takes method, target and headers from the head
   void ReadHead();    // all of it, once it is complete; refuses what is ambiguous
 
   HttpLimits limits_;

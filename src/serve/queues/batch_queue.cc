@@ -8,7 +8,7 @@ namespace {
 // A client's turn has about this many: a long text, or a handful of queries.
 constexpr int64_t kTurnTokens = 256;
 
-// What a text costs: also one without tokens takes its row.
+// Returns the cost of a text. A text without tokens costs its row.
 size_t Cost(const EncodeJob& job, size_t text) {
   return std::max<size_t>(1, job.texts[text].size());
 }

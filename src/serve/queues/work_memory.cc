@@ -3,7 +3,7 @@
 namespace tandem::serve {
 namespace {
 
-// What requests of a few texts take; the number of connections bounds these.
+// The bytes that requests with a few texts take; the number of connections bounds these.
 constexpr size_t kFewBytes = size_t{256} << 10;
 
 }  // namespace

@@ -62,7 +62,7 @@ void WorkerPool::Run() {
     turns_.splice(turns_.end(), turns_, client);
     lock.unlock();
     task();
-    task = nullptr;  // what it holds may be large
+    task = nullptr;  // frees what it holds, which may be large
     lock.lock();
     End(client);
   }

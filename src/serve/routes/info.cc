@@ -1,4 +1,4 @@
-// What is served: the model, the index and the limits of requests.
+// Describes what the server serves: the model, the index and the limits of requests.
 #include <fmt/format.h>
 
 #include <string>

@@ -16,7 +16,7 @@ class AdapterDropout {
   AdapterDropout& operator=(const AdapterDropout&) = delete;
   ~AdapterDropout();
 
-  // What A reads of x, [T, K], on this thread.
+  // Returns the input that A reads of x, [T, K], on this thread.
   static at::Tensor Drop(const at::Tensor& x, const Adapter& adapter);
 
  private:

@@ -66,7 +66,7 @@ struct EmbeddingSums {
   }
 };
 
-// What EmbeddingNorm or Embed writes to.
+// Makes the tensor to which EmbeddingNorm or Embed writes.
 at::Tensor OutputOf(const PackedTokens& tokens, const EmbeddingTables& tables,
                     at::ScalarType activation) {
   return at::empty({tokens.tokens(), tables.word.size(1)},

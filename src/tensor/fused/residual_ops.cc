@@ -137,7 +137,7 @@ AffineResult NormAffine(const at::Tensor& x, const Norm& norm, const Linear& lin
 
 namespace {
 
-// What AffineAdd and FeedForwardAdd do with their last product.
+// The operations that AffineAdd and FeedForwardAdd apply to their last product.
 struct End {
   Norm norm;  // may be undefined
   PackedTokens tokens;
@@ -220,7 +220,7 @@ at::Tensor AffineAdd(const at::Tensor& x, const at::Tensor& residual, const Line
 
 namespace {
 
-// What the backward pass of FeedForwardAdd keeps.
+// The tensors that FeedForwardAdd keeps for its backward pass.
 struct FeedForwardState {
   at::Tensor x;
   FeedForward layer;

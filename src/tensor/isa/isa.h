@@ -8,9 +8,9 @@ namespace tandem::tensor {
 
 enum class Isa { kBaseline, kAvx2, kAvx512, kAvx512Bf16, kAmx };
 
-// What the processor and the kernel offer, lowered by the environment variable TANDEM_ISA
-// (baseline, avx2, avx512, avx512_bf16 or amx). Throws UsageError for another value, or for a level
-// that this machine lacks, and where it has no SSE4.2, which is the baseline.
+// Returns the level that the processor and the kernel offer, lowered by the environment variable
+// TANDEM_ISA (baseline, avx2, avx512, avx512_bf16 or amx). Throws UsageError for another value, or
+// for a level that this machine lacks, and where it has no SSE4.2, which is the baseline.
 Isa CurrentIsa();
 std::string_view NameOf(Isa isa);
 bool IsaIsGiven();  // TANDEM_ISA says something
@@ -24,12 +24,12 @@ struct Int8Features {
 };
 Int8Features MachineInt8Features();
 
-// What this processor has of the features that kernels are chosen by, as Linux names them; those of
-// AMX where Linux lets this process use them. Whatever TANDEM_ISA says.
+// Returns the features of this processor by which kernels are chosen, as Linux names them; those of
+// AMX only if Linux lets this process use them. TANDEM_ISA has no influence.
 std::vector<std::string_view> MachineFeatures();
 
-// What kernels of a level multiply by: "AMX-BF16", "AVX512-BF16" or "" (bf16 is not offered below),
-// and "AMX-INT8", "VNNI" or "16-bit products".
+// Name the instructions with which kernels of a level multiply: "AMX-BF16", "AVX512-BF16" or ""
+// (bf16 is not offered below), and "AMX-INT8", "VNNI" or "16-bit products".
 std::string_view Bf16Instructions(Isa isa);
 std::string_view Int8Instructions(Isa isa, const Int8Features& machine);
 

@@ -10,7 +10,7 @@
 
 namespace tandem::tensor {
 
-// What this build and this machine have of CUDA.
+// The CUDA support of this build and this machine.
 struct CudaState {
   bool built = false;   // whether Tandem was built with TANDEM_WITH_CUDA
   int devices = 0;      // that this process sees

@@ -32,7 +32,8 @@ std::string_view PrecisionName(Precision precision);  // as ResolvePrecision rea
 // processor has fast bf16 products.
 Precision ActivationPrecision(Precision precision);
 
-// What products on the host's memory have, such as those of a search: bf16 for kBf16, else fp32.
+// Returns the precision of products on the host's memory, such as those of a search: bf16 for
+// kBf16, else fp32.
 Precision HostPrecision(Precision precision);
 
 // Lets libtorch's products on CUDA devices round to TF32 where `precision` is kTf32, and nowhere

@@ -1,8 +1,4 @@
-// What a program that computes with tensors sets for its whole process.
-//
-// The libraries of Tandem never call this: a program that links them keeps its own thread count,
-// allocator and instruction sets, and everything works with those, only more slowly where they are
-// not Tandem's.
+// The settings that a program that computes with tensors makes for its whole process.
 #pragma once
 
 namespace tandem::tensor {

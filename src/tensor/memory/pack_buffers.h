@@ -18,7 +18,7 @@ namespace tandem::tensor {
 // One buffer for each thread that runs passes, slot, pass and shape. Several threads may use it.
 class PackBuffers {
  public:
-  // What a buffer holds: the weights of the map `owner` at `version`.
+  // The content of a buffer: the weights of the map `owner` at `version`.
   struct Content {
     uint64_t owner = 0;
     uint64_t version = 0;

@@ -55,8 +55,7 @@ std::vector<Piece> PiecesOf(const LengthClasses& classes, int64_t heads, int64_t
   return pieces;
 }
 
-// What a piece computes with. `b` texts, G = heads / key_value_heads, Q queries, L keys, W head
-// width.
+// The operands of a piece. `b` texts, G = heads / key_value_heads, Q queries, L keys, W head width.
 struct Operands {
   at::Tensor q;     // [b key_value_heads, G Q, W]
   at::Tensor k, v;  // [b key_value_heads, L, W]

@@ -190,7 +190,8 @@ at::Tensor MaxPool(const at::Tensor& x, const PooledRows& rows) {
   return at::stack(pooled);
 }
 
-// What each row of `x` weighs in the sum of its text: 1, its position from 1, or 0 for a prompt's.
+// Returns the weight of each row of `x` in the sum of its text: 1, its position counted from 1, or
+// 0 for a row of the prompt.
 at::Tensor SumWeights(const at::Tensor& x, const PackedTokens& tokens, const PooledRows& rows,
                       Pooling pooling) {
   const at::Tensor lengths = rows.next - rows.starts;

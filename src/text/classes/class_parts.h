@@ -1,5 +1,5 @@
-// What transformers' classes make of a tokenizer's vocabulary and their arguments. Only source
-// files of this room include it.
+// The parts that transformers' classes make from a tokenizer's vocabulary and their arguments. Only
+// source files of this room include it.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace tandem::text {
 
-// What a class needs of tokenizer.json besides vocabulary and merges.
+// The parts of tokenizer.json that a class needs besides vocabulary and merges.
 struct FileParts {
   std::string_view model_type;  // "WordPiece", ...
   // `precompiled_charsmap` of its normalizer, in base64; empty where it has none.

@@ -12,7 +12,7 @@
 
 namespace tandem::text {
 
-// What the tokenizer's own file has said.
+// The stages that the tokenizer's own file gives.
 struct OwnStages {
   explicit OwnStages(const std::string& file) : vocabulary(file) {}
 

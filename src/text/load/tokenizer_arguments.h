@@ -1,5 +1,5 @@
-// What the files beside a tokenizer say, gathered as transformers gathers it for the class that
-// reads them. Only source files of this room include it.
+// The settings in the files beside a tokenizer, gathered as transformers gathers them for the class
+// that reads them. Only source files of this room include it.
 #pragma once
 
 #include <cstdint>

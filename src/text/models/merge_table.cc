@@ -61,7 +61,7 @@ MergeTable::MergeTable(std::span<const MergeNames> merges, const TokenTable& tok
 // Keeps the ranks of all pairs in an array: each merge searches it once and looks up two new pairs.
 void MergeTable::MergeShort(int32_t* symbols, size_t* count) const {
   std::array<uint32_t, kShortWord> ranks;  // of the pair of symbol i and its neighbour on the right
-  std::array<int32_t, kShortWord> merged;  // what the pair becomes
+  std::array<int32_t, kShortWord> merged;  // the symbol that the pair becomes
   size_t n = *count;
   const auto look_up = [&](size_t i) {
     const Target target = Find(symbols[i], symbols[i + 1]);

@@ -31,7 +31,7 @@ class BertNormalizer final : public Normalizer {
   Cuts cuts() const override { return Cuts::kAtSpaces; }
 
  private:
-  // What becomes of a character: kind | payload << 3.
+  // The treatment of a character: kind | payload << 3.
   enum Action : uint32_t {
     kCopy,     // stays
     kDrop,     // vanishes

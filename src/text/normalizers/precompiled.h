@@ -29,7 +29,7 @@ class Precompiled final : public Normalizer {
   Cuts cuts() const override { return cuts_; }
 
  private:
-  // What is known of a character: the number of its value and 1, or 0; and kStartsLonger.
+  // The facts about a character: the number of its value plus 1, or 0; and kStartsLonger.
   static constexpr uint32_t kStartsLonger = 1U << 31;  // a key of several characters starts with it
 
   struct Value {

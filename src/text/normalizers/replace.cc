@@ -92,7 +92,7 @@ class RunPattern final : public SearchedPattern {
   size_t least_;
 };
 
-// What PCRE2 searches for. A match may look at what is far from it.
+// A pattern that PCRE2 searches for. A match may depend on text far from it.
 class RegexPattern final : public TextPattern {
  public:
   explicit RegexPattern(std::string_view regex) : regex_(regex) {}

@@ -9,7 +9,7 @@
 
 namespace tandem::text {
 
-// What `Replace` looks for.
+// The pattern that `Replace` looks for.
 class TextPattern {
  public:
   virtual ~TextPattern() = default;

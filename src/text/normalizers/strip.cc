@@ -15,7 +15,7 @@ template <typename FateOf>
 void AppendByFate(std::string_view text, const FateOf& fate_of, std::string* out) {
   const char* p = text.data();
   const char* const end = p + text.size();
-  const char* done = p;  // what is before it is in `out` or has vanished
+  const char* done = p;  // the text before it is in `out` or was removed
   while (p < end) {
     const char* const begin = p;
     const Fate fate = fate_of(NextCodePoint(p));

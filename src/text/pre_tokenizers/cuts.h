@@ -13,7 +13,7 @@ namespace tandem::text {
 // be cut there, too.
 enum class Cuts {
   kNowhere,
-  kAfterAscii,  // those that follow a character from U+0021 to U+007E
+  kAfterAscii,  // cuts after a character from U+0021 to U+007E
   kAtSpaces,    // all
 };
 

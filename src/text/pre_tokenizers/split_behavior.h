@@ -1,4 +1,4 @@
-// What becomes of the parts of a text that a pre-tokenizer matched, and of those between them.
+// How the parts of a text are treated that a pre-tokenizer matched, and those between them.
 #pragma once
 
 #include <cstddef>

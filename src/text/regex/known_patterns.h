@@ -8,7 +8,7 @@
 
 namespace tandem::text {
 
-// What ByteLevel cuts at: GPT-2, RoBERTa, ModernBERT.
+// The pattern at which ByteLevel cuts: GPT-2, RoBERTa, ModernBERT.
 inline constexpr std::string_view kGpt2Pattern =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 

@@ -8,7 +8,7 @@
 
 namespace tandem::text {
 
-// What the pattern lists, and whether it means all other characters.
+// The characters that the pattern lists, and whether it means all other characters.
 struct PatternClass {
   CodePointSet set;
   bool negated = false;

@@ -35,7 +35,7 @@ T* NotNull(T* made) {
   return made;
 }
 
-// What a search needs besides the pattern, one for each thread.
+// The memory that a search needs besides the pattern, one for each thread.
 struct SearchMemory {
   Owned<pcre2_match_data, pcre2_match_data_free> data{NotNull(pcre2_match_data_create(1, nullptr))};
   Owned<pcre2_match_context, pcre2_match_context_free> context{

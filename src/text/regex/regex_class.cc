@@ -91,7 +91,7 @@ std::string Pcre2Class(const CodePointSet& set, bool negated) {
   static const std::vector<NamedSet> properties = MakeProperties();
   if (set.empty()) return negated ? "[\\x{0}-\\x{10FFFF}]" : "(?!)";
   std::string body;
-  CodePointSet named;  // what PCRE2 takes the properties in `body` for
+  CodePointSet named;  // characters with the properties in `body`, by PCRE2
   std::string groups;
   for (const auto& [name, members] : properties) {
     if (groups.find(name.front()) != std::string::npos) continue;

@@ -15,7 +15,7 @@ enum class Category : uint8_t {
   // clang-format on
 };
 
-// What the table holds of one code point.
+// The table's entry for one code point.
 struct CategoryEntry {
   uint8_t bits;
 

@@ -38,7 +38,7 @@ bool JoinsHangul(GraphemeClass left, GraphemeClass right) {
   return false;
 }
 
-// What the characters of a cluster up to some place mean for the next one.
+// The state after the characters of a cluster so far, which decides about the next one.
 class ClusterState {
  public:
   explicit ClusterState(GraphemeClass first) { Take(first); }

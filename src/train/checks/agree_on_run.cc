@@ -16,8 +16,9 @@
 namespace tandem::train {
 namespace {
 
-// Everything that all processes must have alike. The recipe's keys are apart, so that the one that
-// differs can be named; threads may differ, and paths count by their last part.
+// The values that must be equal on all processes of a group. The recipe's keys are listed one by
+// one, so that an error can name the key that differs. The key `threads` is left out because it may
+// differ, and only the last part of each path is compared.
 Json Described(const RunInputs& inputs, const std::string& version) {
   Json keys = Json::array();
   const config::Recipe recipe = PortableRecipe(inputs.recipe());
@@ -33,7 +34,7 @@ Json Described(const RunInputs& inputs, const std::string& version) {
           {"adapter", inputs.fingerprints.adapter}};
 }
 
-// "train.batch = 32, and rank 0 train.batch = 64", of the first key that differs.
+// "train.batch = 32, and rank 0 train.batch = 64" for the first key that differs; "" if none does.
 std::string FirstOtherKey(const Json& own, const Json& first) {
   const auto text = [](const Json& keys, size_t i) {
     return i < keys.size() ? fmt::format("{} = {}", keys[i][0].get<std::string>(),

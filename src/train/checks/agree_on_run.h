@@ -1,4 +1,5 @@
-// Says whether the processes of a group would train the same: program, recipe, data and base.
+// Checks that all processes of a group are set up for the same training: program, recipe, data and
+// base model.
 #pragma once
 
 #include <string>
@@ -7,9 +8,10 @@
 
 namespace tandem::train {
 
-// Compares what this process has read with what the others have. Throws on every process where
-// something differs from rank 0, naming it and the rank: UsageError for the program's version, its
-// instruction sets and the recipe, DataError for the data, ModelError for base or adapters.
+// Compares this process's inputs with those of the other processes. If something differs from rank
+// 0, every process throws an error that names it and the rank: UsageError for the program's
+// version, its instruction sets or the recipe, DataError for the data, ModelError for the base
+// model or the adapters.
 void AgreeOnRun(const RunInputs& inputs, const std::string& version);
 
 }  // namespace tandem::train

@@ -10,8 +10,9 @@
 namespace tandem::train {
 namespace {
 
-// Bytes for one more score of the capacity: float32 in the bank, and two float64 copies while the
-// objective compares a batch with it. There are two banks, for positives and negatives.
+// Memory for each score of the bank's capacity, in bytes: one float32 in the bank, and two float64
+// copies while the objective compares a batch with the bank. There are two banks, one for positives
+// and one for negatives.
 constexpr double kBytes = 2 * (4 + 8 + 8);
 
 }  // namespace

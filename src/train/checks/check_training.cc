@@ -1,4 +1,4 @@
-// `tandem train --check`.
+// The work of `tandem train --check`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,8 @@ namespace {
 constexpr double kMebibyte = 1024.0 * 1024.0;
 constexpr size_t kBins = 8;
 
-// Lengths of a kind of text in bins of equal width up to the limit.
+// A histogram of the token counts of one kind of text, in bins of equal width up to the longest
+// text.
 std::string Lengths(const TokenStore& store, const char* what, int64_t limit) {
   if (store.wanted() == 0) return "";
   std::array<size_t, kBins> counts{};
@@ -77,7 +78,7 @@ std::string Counts(const Trainer& trainer, const RunPlan& plan) {
   return text;
 }
 
-// What the batches of an epoch are, where some can teach nothing.
+// Says how many batches of an epoch can teach nothing, and warns of them; "" if there are none.
 std::string EmptyText(const Trainer& trainer, const RunPlan& plan) {
   const EmptyBatches found = CountEmptyBatches(trainer, plan);
   if (found.empty == 0) return "";
@@ -156,7 +157,7 @@ std::string TimeText(const Trainer& trainer, const RunPlan& plan, const MemoryNe
       trainer.inputs.seconds.reading, trainer.inputs.seconds.tokenising);
 }
 
-// A step that does not fit would end the process.
+// Checks before the first step that it fits into memory, because the system would end the process.
 void CheckRoom(const Trainer& trainer, const RunPlan& plan, bool ignore_limits) {
   const Shortage shortage = ignore_limits ? Shortage::kWarn : Shortage::kRefuse;
   CheckMemory(LeastMemoryOf(trainer, plan), ReadMemoryLimits(), shortage);

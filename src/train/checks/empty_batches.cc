@@ -18,9 +18,9 @@ std::string EmptyBatchText(std::string_view who) {
 bool IsEmpty(const BatchMaker& batches, const sampling::Batch& batch) {
   const objective::Needs& needs = batches.needs();
   const bool labelled = batch.columns() > batch.rows();
-  // Such objectives compare the labelled documents of a query with each other.
+  // An objective that uses grades compares the labelled documents of a query with each other.
   if (!needs.negatives || (needs.grades && labelled)) return false;
-  // The first row has one, nearly always.
+  // The rows are tested one by one, because the first one nearly always has a negative already.
   for (size_t row = 0; row < batch.rows(); ++row) {
     const sampling::Masks masks =
         sampling::MakeMasks(batches.examples(), batch, batches.rules(), row, row + 1);

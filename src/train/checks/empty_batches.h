@@ -1,4 +1,4 @@
-// Batches that can teach nothing, since none of their queries has an allowed negative.
+// Finds batches that can teach nothing, because none of their queries has an allowed negative.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +9,22 @@
 
 namespace tandem::train {
 
-// Why such a batch teaches nothing, and what to do; `who` is "its batch has".
+// Says why such a batch teaches nothing, and what to do. `who` begins the sentence ("its batch
+// has").
 std::string EmptyBatchText(std::string_view who);
 
 struct EmptyBatches {
   uint64_t empty = 0;
-  uint64_t batches = 0;  // that were looked at
+  uint64_t batches = 0;  // number of batches that were checked
 };
 
-// Looks at the batches of the first epoch, or of the run where that is shorter; the sampler is then
-// where it was. Orders that learn from batches hear nothing of these, and documents at random stand
-// for mined ones. None are empty under an objective that needs no negatives, or that compares the
-// labelled documents of a query with each other, where batches have some.
+// Checks the batches of the first epoch, or of the whole run if that is shorter, and then restores
+// the sampler's state. Samplers that learn from batches get no feedback for these, and random
+// documents stand in for mined ones. No batch counts as empty if the objective needs no negatives,
+// or if it compares the labelled documents of a query with each other and the batch has some.
 EmptyBatches CountEmptyBatches(const Trainer& trainer, const RunPlan& plan);
 
-// Whether no query of the batch has an allowed negative, where the objective needs some.
+// Whether no query of the batch has an allowed negative although the objective needs negatives.
 bool IsEmpty(const BatchMaker& batches, const sampling::Batch& batch);
 
 }  // namespace tandem::train

@@ -26,21 +26,21 @@ bool IsLength(const std::string& key) {
   return std::find(std::begin(kLengths), std::end(kLengths), key) != std::end(kLengths);
 }
 
-// The key that gives a recipe's length, for messages.
+// The key by which the recipe gives the run's length; messages name it.
 const char* LengthKey(const config::Recipe& recipe) {
   return recipe.train.steps ? "train.steps" : "train.epochs";
 }
 
-// The recipe as the folder records it, and its plan.
+// The recipe that the run folder records, and the plan of that recipe.
 struct Record {
   config::Recipe recipe;
   RunPlan plan;
 };
 
-// Keeps the numbers of steps that the recipe gives as shares of the run ("10%"). Where the run
-// becomes longer now, a share is replaced by the number of steps that it was in the recorded run.
-// Where the run became longer before, its record has that number already. A share that the user has
-// changed is taken as it is.
+// Keeps the numbers of steps that the recipe gives as shares of the run ("10%"). If the run becomes
+// longer now, a share is replaced by its number of steps in the recorded run. If the run became
+// longer earlier, its record has that number already. If the user has changed a share, the new one
+// is used as it is.
 void KeepShares(config::Recipe& recipe, const Record& record, bool extended) {
   const config::Recipe& before = record.recipe;
   const auto keep = [extended](config::Quantity& given, const config::Quantity& recorded,
@@ -66,7 +66,8 @@ void KeepShares(config::Recipe& recipe, const Record& record, bool extended) {
   }
 }
 
-// The first step before `steps` that another length gives another rate; none: there is no such one.
+// The first step before `steps` that gets another learning rate in a run of the other length; none
+// if all of them keep their rates.
 std::optional<int64_t> FirstOtherRate(const optim::Schedule& schedule, const RunPlan& before,
                                       int64_t longer) {
   constexpr int64_t kLooks = 1000;  // spread over the steps; a schedule is smooth
@@ -126,7 +127,8 @@ void CheckCanBeLonger(const Trainer& trainer, const RunPlan& plan, const RunFold
                        *latest, recipe.validation.patience, folder.model().native()));
 }
 
-// Whether a run of the new length would have written the same bytes up to `step`.
+// Whether a run of the new length would have written the same bytes up to `step`, so that the
+// checkpoint there has nothing that happened only because the recorded run ended.
 bool HoldsNothingOfTheEnd(int64_t step, const RunPlan& before, const config::Recipe& recipe,
                           const RunPlan& plan) {
   if (step < before.steps) return true;
@@ -136,8 +138,9 @@ bool HoldsNothingOfTheEnd(int64_t step, const RunPlan& before, const config::Rec
   return validation_due && step % recipe.logging.every == 0;
 }
 
-// Whether the folder holds the best weights that a checkpoint refers to. Those of the base (step 0)
-// may be missing in a folder of an earlier version, which did not measure the base.
+// Whether the folder holds the best weights that a checkpoint refers to. Weights of step 0, the
+// base model, may be missing in a folder of an earlier version, which did not validate the base
+// model.
 bool HasItsBest(const RunFolder& folder, int64_t checkpoint) {
   const CheckpointFacts facts = ReadFacts(folder.Checkpoint(checkpoint));
   const bool measured = facts.best_step > 0 || facts.base_value;
@@ -161,7 +164,7 @@ std::optional<int64_t> CheckpointToExtend(const config::Recipe& recipe, const Ru
   return steps.front();
 }
 
-// " (it was 0.02 then and is 0.05 now)"; "" where one of the two has no value.
+// " (it was 0.02 then and is 0.05 now)"; "" if one of the two recipes has no value there.
 std::string BothValues(const config::Recipe& before, const config::Recipe& after,
                        std::string_view path, config::RecipeCatalogues catalogues) {
   const auto value_in = [&](const config::Recipe& recipe) {
@@ -176,7 +179,7 @@ std::string BothValues(const config::Recipe& before, const config::Recipe& after
                                      : fmt::format(" (it was {} then and is {} now)", then, now);
 }
 
-// Where the number of steps is an estimate, epochs are compared.
+// If the number of steps is only an estimate, the runs' epochs are compared instead.
 bool IsLonger(const RunPlan& plan, const config::Recipe& recipe, const Record& record) {
   if (!plan.by_progress || !record.plan.by_progress) return plan.steps > record.plan.steps;
   return recipe.train.epochs > record.recipe.train.epochs;
@@ -188,7 +191,7 @@ bool WasMadeByGroup(const RunFolder& folder) {
   return latest && ReadFacts(folder.Checkpoint(*latest)).ranks > 1;
 }
 
-// `changed`: keys in which the recipe differs from the record.
+// `changed` lists the keys in which the recipe differs from the record.
 void CheckUnchanged(const std::vector<std::string>& changed, const config::LoadedRecipe& loaded,
                     const Record& record, const RunFolder& folder) {
   if (changed.empty()) return;

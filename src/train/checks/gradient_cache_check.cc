@@ -22,9 +22,9 @@ using Clock = std::chrono::steady_clock;
 // consist of rounding errors alone.
 constexpr double kSmallShare = 1e-3;
 
-// How far two sums of the same numbers in different orders may be apart: bfloat16 has 8 bits, half
-// precision and TF32 have 11, and a temperature of 0.01 multiplies the rounding of a score by a
-// hundred.
+// The relative difference that the order of summation explains: bfloat16 has 8 significant bits,
+// half precision and TF32 have 11, and a temperature of 0.01 multiplies the rounding error of a
+// score by a hundred.
 double BoundOf(tensor::Precision precision) {
   return precision == tensor::Precision::kFp32 ? 1e-3 : 1e-2;
 }
@@ -42,7 +42,7 @@ Gradient Run(const Trainer& trainer, const TrainingBatch& batch, int64_t chunk_t
                                         .training = true,
                                         .seed = static_cast<uint64_t>(trainer.recipe().seed)}};
   Gradient gradient;
-  for (int repeat = 0; repeat < 2; ++repeat) {  // the first also fills caches
+  for (int repeat = 0; repeat < 2; ++repeat) {  // the first repeat also fills caches
     optim::ClearGradients(parameters);
     const Clock::time_point start = Clock::now();
     gradient.loss =

@@ -1,5 +1,5 @@
-// `tandem train --check-gradient-cache`: the gradient cache against the direct gradient, on the
-// run's own first batch.
+// `tandem train --check-gradient-cache`: compares the gradient computed with the gradient cache to
+// the direct gradient, on the first batch of the run.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,8 +13,8 @@
 namespace tandem::train {
 
 struct GradientCacheReport {
-  double worst = 0;  // relative difference of the gradients
-  double bound = 0;  // the largest difference that rounding explains
+  double worst = 0;  // largest relative difference of the gradients
+  double bound = 0;  // largest difference that rounding explains
   std::string text;  // the findings, one line each
 
   bool holds() const { return worst <= bound; }
@@ -23,8 +23,9 @@ struct GradientCacheReport {
 // Finds the parameter whose two gradients differ most. The measure is the largest absolute
 // difference of an element, divided by the largest absolute element of the direct gradient. The
 // divisor is at least a thousandth of the largest element of all gradients, because some gradients
-// are 0 but for rounding (a key's bias has none: softmax does not see it). Parameters without a
-// direct gradient do not count. A NaN on either side is worse than every number.
+// are 0 up to rounding (for example, the bias of attention keys does not change the softmax).
+// Parameters without a direct gradient do not count. A NaN on either side is worse than every
+// number.
 struct GradientDifference {
   double relative = 0;
   std::string parameter = "none";
@@ -33,9 +34,9 @@ GradientDifference LargestDifference(const std::vector<model::NamedParameter>& p
                                      const std::vector<at::Tensor>& direct,
                                      const std::vector<at::Tensor>& cached);
 
-// Computes the gradient of the first batch, with dropout as in training, in one pass and in chunks
-// of `train.chunk_tokens` (a quarter of the batch where that is 0). It does each twice and times
-// the second. Throws what MakeTrainer throws.
+// Computes the gradient of the first batch, with dropout as in training, once directly and once in
+// chunks of `train.chunk_tokens` (a quarter of the batch's tokens if that is 0). Computes each one
+// twice and times the second computation. Throws what MakeTrainer throws.
 GradientCacheReport CheckGradientCache(config::LoadedRecipe recipe);
 
 }  // namespace tandem::train

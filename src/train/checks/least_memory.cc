@@ -13,11 +13,12 @@
 namespace tandem::train {
 namespace {
 
-// Enough to meet a batch of nearly the largest size, and soon looked at.
+// The number of planned batches that are searched for the largest one: enough to find one of nearly
+// the largest size, and few enough to be quick.
 constexpr int64_t kBatches = 200;
-// Tokens that go forward. A step has thousands.
+// Tokens of the sample that the forward pass is measured on. A step has thousands.
 constexpr int64_t kSample = 768;
-// Bytes of a score: float32, its mask, and the objective's gradient in double.
+// Bytes for each score: float32, the mask's byte, and the objective's gradient in float64.
 constexpr uint64_t kScoreBytes = 4 + 1 + 8;
 
 int64_t UpTo(int64_t count, double share) {
@@ -29,8 +30,8 @@ struct Kept {
   uint64_t bytes = 0;
 };
 
-// What the forward pass of a share of the batch's queries and documents leaves for the backward
-// pass.
+// Measures the memory that the forward pass keeps for the backward pass, for a share of the batch's
+// queries and documents.
 Kept KeptByForward(const Trainer& trainer, const TrainingBatch& batch,
                    const model::ForwardOptions& options, double share) {
   const TrainingBatch part =
@@ -40,9 +41,10 @@ Kept KeptByForward(const Trainer& trainer, const TrainingBatch& batch,
   return {part.tokens(), count.now()};
 }
 
-// Tables have a gradient for the rows that a batch reads alone, and an optimizer's state that takes
-// memory for those that were read (optim/moments.cc). Which parameters are tables shows in their
-// gradients only; here are all that may be one: a vocabulary has many times more rows than columns.
+// Whether the parameter may be an embedding table. Only the rows of a table that a batch reads get
+// a gradient, and the optimizer's state takes memory only for rows that were ever read
+// (optim/moments.cc). Gradients would show which parameters are tables, but there are none yet, so
+// this accepts every parameter that may be one: a vocabulary has many times more rows than columns.
 bool MayBeTable(const model::NamedParameter& parameter) {
   constexpr int64_t kRowsForEachColumn = 8;
   const at::Tensor& value = parameter.value;
@@ -68,7 +70,7 @@ void CountUpdate(const Trainer& trainer, const PlannedBatches& batches, LeastMem
   }
 }
 
-// Of a batch of which this process encodes a part.
+// Counts the memory of the forward pass and of the scores, for this process's part of the batch.
 void CountPass(const Trainer& trainer, const sampling::Batch& largest, LeastMemory& least) {
   const TrainingBatch batch = trainer.batches.Make(largest, {0, 0});
   const int64_t ranks = trainer.group() != nullptr ? trainer.group()->ranks() : 1;

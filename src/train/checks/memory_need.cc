@@ -25,11 +25,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How many batches are searched for the largest one. An epoch of a million queries has about as
-// many; later batches differ little from these.
+// The number of planned batches that are searched for the largest one. An epoch of a million
+// queries has about this many, and later batches differ little from these.
 constexpr int64_t kMostBatches = 20000;
 
-// Makes a step as the loop does, at a learning rate of 0. Returns its tokens.
+// Makes a step as the training loop does, with learning rate 0. Returns the number of tokens of the
+// step.
 int64_t TakeStep(const Trainer& trainer, const std::vector<model::NamedParameter>& parameters,
                  const sampling::Batch& plan) {
   optim::ClearGradients(parameters);
@@ -64,8 +65,9 @@ uint64_t GradientBytes(const std::vector<model::NamedParameter>& parameters) {
   return bytes;
 }
 
-// Makes optimizer steps with gradients of zero, so that the optimizer writes to its state of these
-// rows. It takes the rows in slices that need less memory than the activations of a step.
+// Makes optimizer steps with zero gradients for these rows of a table, so that the optimizer writes
+// to its state of the rows. Takes the rows in slices that need less memory than the activations of
+// a step.
 void TouchRows(const Trainer& trainer, const std::vector<model::NamedParameter>& parameters,
                const at::Tensor& table, std::span<const int64_t> rows) {
   constexpr size_t kSlice = 1024;
@@ -82,8 +84,8 @@ void TouchRows(const Trainer& trainer, const std::vector<model::NamedParameter>&
   }
 }
 
-// Counts what the optimizer keeps; what it keeps of a table's rows counts as touched for the rows
-// that the run reads.
+// Counts the bytes of the optimizer's state. Of a table's state, only the rows that the run reads
+// count as touched.
 void CountOptimizer(const Trainer& trainer, const std::vector<model::NamedParameter>& tables,
                     const PlannedBatches& batches, MemoryNeed& need) {
   for (const optim::StateTensor& state : trainer.optimizer->State()) {
@@ -92,7 +94,7 @@ void CountOptimizer(const Trainer& trainer, const std::vector<model::NamedParame
       return state.name.ends_with("/" + parameter.name) &&
              state.value.sizes() == parameter.value.sizes();
     });
-    // A device has memory for whole tables.
+    // On a GPU, memory is taken for whole tables.
     if (table == tables.end() || !trainer.inputs.run.device.is_cpu()) {
       need.optimizer_touched += state.value.nbytes();
     } else {
@@ -102,8 +104,8 @@ void CountOptimizer(const Trainer& trainer, const std::vector<model::NamedParame
   }
 }
 
-// What sampling/ holds in the end; nothing for a sampler without records
-// (sampling/audit/audit_file.h).
+// The bytes of all the sampler's records (the folder sampling/) at the end of the run; 0 for a
+// sampler without records (sampling/audit/audit_file.h).
 uint64_t RecordBytes(const Trainer& trainer, const RunPlan& plan) {
   if (!trainer.sampler->Prunes()) return 0;
   const sampling::Examples& examples = trainer.inputs.texts.examples;
@@ -116,11 +118,11 @@ uint64_t RecordBytes(const Trainer& trainer, const RunPlan& plan) {
   const auto batches = static_cast<double>(plan.steps * trainer.recipe().train.accumulate);
   const double passes = batches / static_cast<double>(trainer.sampler->BatchesIn(1));
   const auto whole = static_cast<uint64_t>(passes) + 1;
-  // A query is drawn or left out: 8 bytes in either case.
+  // Each query has 8 bytes, whether it is drawn or left out.
   return whole * (4 * queries + 4 * pairs + 8 * std::max(queries, trainer.sampler->QueriesIn(0)));
 }
 
-// How many checkpoints a run saves that nothing interrupts.
+// The number of checkpoints that a run saves if nothing interrupts it.
 uint64_t CheckpointsOf(const RunPlan& plan) {
   if (plan.by_progress && plan.checkpoint_share > 0) {
     return static_cast<uint64_t>(std::max(1.0, 1 / plan.checkpoint_share));
@@ -140,7 +142,7 @@ MemoryNeed MeasureMemoryNeed(Trainer& trainer, const RunPlan& plan) {
     (parameter.trained() ? need.parameters : need.frozen) += parameter.value.nbytes();
   }
   tensor::AllocationCount count;
-  TakeStep(trainer, parameters, trainer.sampler->Next());  // what is made only once is made here
+  TakeStep(trainer, parameters, trainer.sampler->Next());  // makes what is made only once
   const Clock::time_point start = Clock::now();
   need.step_tokens = TakeStep(trainer, parameters, trainer.sampler->Next());
   need.step_seconds = std::chrono::duration<double>(Clock::now() - start).count();
@@ -157,7 +159,8 @@ MemoryNeed MeasureMemoryNeed(Trainer& trainer, const RunPlan& plan) {
     const at::Tensor& gradient = parameter.value.grad();
     if (gradient.defined() && gradient.is_sparse()) tables.push_back(parameter);
   }
-  // A validation runs while the gradients of the step before it are in memory, here as in training.
+  // A validation runs while the gradients of the step before it are in memory. That is so in
+  // training too.
   if (trainer.validator != nullptr) {
     trainer.validator->Measure(trainer.model(), trainer.states, [](double) { return false; });
   }
@@ -183,11 +186,12 @@ DiskNeed DiskNeedOf(const Trainer& trainer, const RunPlan& plan) {
   need.records = RecordBytes(trainer, plan);
   if (trainer.miner) need.mining = trainer.miner->ScratchBytes(trainer.model().embedding_width());
   const bool adapted = trainer.model().adapted();
-  uint64_t most_of_model = adapted ? need.best : 0;  // the adapters beside it
+  uint64_t most_of_model = adapted ? need.best : 0;  // the adapters are saved too
   need.model = most_of_model;
   for (const auto& parameter : trainer.model().Parameters()) {
     need.model += parameter.value.nbytes();
-    // Where adapters are merged into weights of a shorter type, these are written in float32.
+    // Where adapters are merged into weights of a shorter type, the merged weights are written in
+    // float32.
     const uint64_t in_float32 = sizeof(float) * static_cast<uint64_t>(parameter.value.numel());
     most_of_model += adapted ? in_float32 : parameter.value.nbytes();
   }
@@ -196,7 +200,7 @@ DiskNeed DiskNeedOf(const Trainer& trainer, const RunPlan& plan) {
   const uint64_t bests = need.best_kept ? kept + 1 : 0;
   need.run =
       (kept + 1) * need.checkpoint + bests * need.best + most_of_model + need.records + need.mining;
-  // The model is written once the last checkpoint has taken the place of an earlier one.
+  // The model is written after the last checkpoint has replaced an earlier one.
   const uint64_t planned = CheckpointsOf(plan);
   need.checkpoints_at_once = std::min(kept + 1, planned);
   need.least = (need.best_kept ? need.best : 0) +

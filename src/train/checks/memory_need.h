@@ -1,4 +1,4 @@
-// Measures the memory and the disk space that a run needs, by doing what the run does.
+// Measures the memory and the disk space that a run needs, by making steps as the run does.
 #pragma once
 
 #include <cstdint>
@@ -7,39 +7,39 @@
 
 namespace tandem::train {
 
-// Bytes, if nothing else is said. Tensors are counted exactly.
+// Numbers are bytes if nothing else is said. Tensors are counted exactly.
 struct MemoryNeed {
-  uint64_t parameters = 0;         // that are trained
-  uint64_t frozen = 0;             // the others, as they are held; large ones are in mapped files
+  uint64_t parameters = 0;         // trained parameters
+  uint64_t frozen = 0;             // frozen parameters; large ones are in mapped files
   uint64_t gradients = 0;          // after a step of the largest batch
-  uint64_t optimizer = 0;          // what the optimizer keeps: moments
-  uint64_t optimizer_touched = 0;  // of it: rows of tables that no batch reads take no memory
-  uint64_t step = 0;               // most at once in that step: activations, gradients, scratch
-  uint64_t resident = 0;           // most that the process has held, program and data included
-  // Of a run on a device: what its tensors took there at most, and the memory that it has.
+  uint64_t optimizer = 0;          // the optimizer's state, such as moments
+  uint64_t optimizer_touched = 0;  // part of it that takes memory: table rows of tokens in the data
+  uint64_t step = 0;               // peak of that step: activations, gradients, scratch
+  uint64_t resident = 0;           // peak of the whole process, program and data included
+  // For a run on a GPU: the peak memory of its tensors there, and the GPU's memory.
   uint64_t device = 0;
   uint64_t device_total = 0;
   int64_t largest_batch_tokens = 0;
-  double step_seconds = 0;  // of a usual step, the optimizer's update included
+  double step_seconds = 0;  // time of a usual step, with the optimizer's update
   int64_t step_tokens = 0;
 };
 
 // Makes steps as the run would (the first batches, then the batch with the most tokens), lets the
-// optimizer update every row that the run's texts read, and validates one window. The model and the
-// optimizer of `trainer` must not be used afterwards.
+// optimizer update every row that the run's texts read, and runs one validation up to its first
+// progress report. The model and the optimizer of `trainer` must not be used afterwards.
 MemoryNeed MeasureMemoryNeed(Trainer& trainer, const RunPlan& plan);
 
 struct DiskNeed {
-  uint64_t checkpoint = 0;  // one of them
-  uint64_t best = 0;        // weights of a best validation
-  uint64_t model = 0;       // what the run leaves: all weights, and adapters beside them
-  uint64_t records = 0;     // of all passes (sampling/), by the passes' expected lengths
-  uint64_t mining = 0;      // embeddings of a round that are not kept in memory
-  uint64_t run = 0;         // the whole run folder at most, a checkpoint that is being written too
-  // What the run folder has at some time for sure, where nothing interrupts the run.
+  uint64_t checkpoint = 0;  // one checkpoint
+  uint64_t best = 0;        // the best weights that a validation keeps
+  uint64_t model = 0;       // the model that the run leaves: all weights, and adapters
+  uint64_t records = 0;     // records of all epochs (sampling/), by expected epoch lengths
+  uint64_t mining = 0;      // embeddings of a mining round, if they are not kept in memory
+  uint64_t run = 0;         // peak of the whole run folder, with a checkpoint in writing
+  // A size that the run folder surely reaches at some time if nothing interrupts the run.
   uint64_t least = 0;
-  uint64_t checkpoints_at_once = 1;  // in it
-  bool best_kept = false;            // a validation keeps the best weights
+  uint64_t checkpoints_at_once = 1;  // most checkpoints that are there at once
+  bool best_kept = false;            // whether a validation keeps the best weights
 };
 DiskNeed DiskNeedOf(const Trainer& trainer, const RunPlan& plan);
 

@@ -13,13 +13,14 @@
 namespace tandem::train {
 namespace {
 
-// Share of a device's memory that tensors may have: its allocator keeps pieces that fit nothing.
+// The share of a GPU's memory that tensors may use. The rest is lost in fragments of its allocator.
 constexpr double kUsable = 0.9;
-// A pass of fewer tokens leaves a device without work.
+// The fewest tokens that are advised, because fewer would leave a GPU mostly idle.
 constexpr int64_t kLeastTokens = 64;
 constexpr std::string_view kLargerDevice = "a larger device";
 
-// Tokens of a pass that would fit, at most half of those that did not.
+// The number of tokens of a forward pass that would fit, at most half of the number that did not
+// fit.
 int64_t FittingTokens(int64_t tokens, double resident, double needed, double total) {
   const double per_token = (needed - resident) / static_cast<double>(std::max<int64_t>(1, tokens));
   const double fitting =

@@ -1,4 +1,4 @@
-// What to do about a device whose memory a training step does not fit into.
+// Advises a user whose training step does not fit into the memory of the GPU.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -12,33 +12,35 @@
 
 namespace tandem::train {
 
-// What one batch asks of a device.
+// The size of a batch that did not fit.
 struct BatchSize {
   int64_t queries = 0;
   int64_t tokens = 0;        // of the whole batch
-  int64_t chunk_tokens = 0;  // of a pass at most; 0: the whole batch is one pass
+  int64_t chunk_tokens = 0;  // most tokens of a chunk; 0: the batch is not split
 };
 
-// The error's message. `problem` is libtorch's, which says how much was asked for; `before` is the
-// device's memory before the batch, `after` once the batch has failed. The memory that a pass takes
-// beyond `before` is shared among its tokens, and what the device has left for tokens is advised:
-// a smaller train.chunk_tokens, or a smaller batch. Where the device says nothing (total = 0), the
-// advice is half of what it was.
+// Returns the error's message. `problem` is libtorch's message, which says how much memory it asked
+// for; `before` is the device's memory before the batch, `after` the memory once the batch has
+// failed. The memory that the forward pass takes beyond `before` is divided by its tokens; this
+// gives the number of tokens for which the device has room. The message advises a smaller
+// train.chunk_tokens or a smaller batch accordingly. If the device reports no memory (total = 0),
+// it advises half of the present size.
 std::string OutOfMemoryText(const c10::Device& device, std::string_view problem,
                             const BatchSize& batch, const tensor::DeviceMemory& before,
                             const tensor::DeviceMemory& after);
 
-// What to give instead, where `fitting` tokens of a pass of `tokens_of_pass` would fit: a smaller
-// train.chunk_tokens or batch; where that would leave next to nothing, what takes less memory than
-// the model does as it is trained, or `larger` ("a larger device").
+// Returns the advice to a user if a batch or chunk of `tokens_of_pass` tokens does not fit and one
+// of `fitting` tokens would: a smaller train.chunk_tokens or a smaller batch. If next to nothing
+// fits, it advises to train in a way that takes less memory, or to use `larger` ("a larger
+// device").
 std::string BatchAdvice(const BatchSize& batch, int64_t tokens_of_pass, int64_t fitting,
                         std::string_view larger);
 
-// Bytes that libtorch's message says it could not get: of "Tried to allocate 2.50 GiB"; 0 where it
-// says nothing.
+// Returns the bytes that libtorch could not allocate, as its message says ("Tried to allocate 2.50
+// GiB"); 0 if the message does not say it.
 uint64_t AskedFor(std::string_view problem);
 
-// Calls `step`. Throws UsageError with OutOfMemoryText where the device's memory is full.
+// Calls `step`. Throws UsageError with OutOfMemoryText if the device's memory is full.
 void WithMemoryAdvice(const c10::Device& device, const BatchSize& batch,
                       const std::function<void()>& step);
 

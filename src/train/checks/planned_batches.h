@@ -1,5 +1,5 @@
-// The batches that a run will make, as its sampler plans them: how large they are, and which tokens
-// they read. Nothing is encoded.
+// Plans the batches of a run with its sampler, to find out how large they are and which tokens they
+// read. Encodes nothing.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace tandem::train {
 
-// Ids of the tokens that a tower reads, each once.
+// The ids of the tokens that an encoder reads, each once.
 class SeenTokens {
  public:
   void Add(const TokenStore& texts, size_t text);
@@ -26,17 +26,17 @@ class SeenTokens {
 };
 
 struct PlannedBatches {
-  sampling::Batch largest;  // by tokens
+  sampling::Batch largest;  // the batch with the most tokens
   int64_t largest_tokens = 0;
   SeenTokens queries;
   SeenTokens documents;
 
-  // The rows that the batches read of a parameter that is a table, by its name.
+  // The rows of an embedding table that the batches read. `name` is the parameter's name.
   std::vector<int64_t> RowsOf(const model::DualEncoder& model, const std::string& name) const;
 };
 
-// Looks at the run's batches, at most so many. Puts the sampler back to where it was. Documents at
-// random stand for those that the run will mine.
+// Plans the batches of the run, at most `most` of them, and then restores the sampler's state.
+// Random documents stand in for those that the run will mine.
 PlannedBatches LookAtBatches(const Trainer& trainer, const RunPlan& plan, int64_t most);
 
 }  // namespace tandem::train

@@ -1,4 +1,4 @@
-// `tandem train --profile-steps`.
+// The work of `tandem train --profile-steps`.
 #include <utility>
 
 #include "train/checks/step_profile.h"
@@ -20,12 +20,12 @@ std::string ProfileTraining(config::LoadedRecipe loaded, int64_t steps, std::str
         "--profile-steps measures the processor and its memory: on a device use its own profiler "
         "(nsys profile tandem train ...)");
   }
-  const RunPlan plan = WithSteps(whole, steps + 1);  // the first warms up
+  const RunPlan plan = WithSteps(whole, steps + 1);  // the first step warms up
   StepProfile profile;
   ProfileObserver profiler(profile);
   SignalObserver signals(stop);
   LoopOptions options = LoopOptionsOf(*trainer, plan);
-  options.epochs.reset();  // so many steps, also of a run whose length is counted in passes
+  options.epochs.reset();  // stops after these steps, even if the run counts epochs
   Updater updater = MakeUpdater(*trainer, plan);
   if (!Loop(PartsOf(*trainer, updater), options, {&profiler, &signals}).Run()) {
     const auto asked = static_cast<int64_t>(StopSignal(stop));

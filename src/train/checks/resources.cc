@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::string_view kAllTheSame = "--ignore-limits begins all the same";
 
-// What the process will have taken in the units of a bound.
+// The number of bytes that the process will need, in the measure that a bound limits.
 uint64_t NeededOf(const LeastMemory& least, MemoryKind kind) {
-  // The optimizer's state is mapped when it is made, and taken when it is written to.
+  // The optimizer's state is mapped when it is made, and takes memory only when it is written to.
   switch (kind) {
     case MemoryKind::kHeld:
       return least.total();
@@ -58,8 +58,8 @@ std::string NeedText(const LeastMemory& least, MemoryKind kind) {
       needed, FormatByteSize(least.before.held), FormatByteSize(least.optimizer), step);
 }
 
-// Tokens of a pass for which a bound has room beside all gradients. What the estimate leaves out
-// (least_memory.h) gets a share of the bound.
+// The number of tokens of a batch or chunk for which a bound leaves room beside all gradients. A
+// share of the bound is set aside for memory that the estimate leaves out (least_memory.h).
 int64_t FittingTokens(const LeastMemory& least, const MemoryBound& bound) {
   constexpr double kUsable = 0.85;
   const double others = static_cast<double>(NeededOf(least, bound.kind) - least.step()) +

@@ -1,4 +1,4 @@
-// Says before the first step that a run needs more memory or disk than there is.
+// Reports before the first step that a run needs more memory or disk space than there is.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,27 @@
 
 namespace tandem::train {
 
-// What happens where a run cannot fit.
+// Whether a run that cannot fit is refused.
 enum class Shortage {
   kRefuse,  // an error
-  kWarn,    // a warning: the run begins all the same (--ignore-limits)
+  kWarn,    // a warning; the run begins nevertheless (--ignore-limits)
 };
 
-// Throws UsageError where a hard bound is below what the run needs at least, by the bound that is
-// exceeded most; warns where the run would be slowed down, or where the machine has less free now.
+// Throws UsageError if the run needs more than a hard bound allows; the message names the bound
+// that is exceeded most. Warns if the system would slow the run down, or if the machine has less
+// memory free at the moment.
 void CheckMemory(const LeastMemory& least, const MemoryLimits& limits, Shortage shortage);
 
-// What the run writes, and what of it is there.
+// The disk space that a run folder takes already, and the space that is free.
 struct DiskRoom {
   uint64_t present = 0;  // bytes of checkpoints and model in the run folder
-  uint64_t free = 0;     // that this process may use on its file system
+  uint64_t free = 0;     // bytes that this process may use on the folder's file system
 };
-// None where the system does not say what is free.
+// Returns the disk space for a run folder; none if the system does not report its free space.
 std::optional<DiskRoom> RoomOf(const RunFolder& folder);
 
-// Throws OutputError (exit 3, as a full disk) where the run's checkpoints and model do not fit.
+// Throws OutputError (exit code 3, as for a full disk) if the run's checkpoints and model do not
+// fit.
 void CheckDisk(const DiskNeed& need, const DiskRoom& room, const std::filesystem::path& folder,
                Shortage shortage);
 

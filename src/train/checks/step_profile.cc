@@ -24,12 +24,13 @@ const char* BoundBy(const ProfileRow& row) {
   return row.memory_bound ? "memory" : "products";
 }
 
-// A figure that 0 stands for none.
+// A figure of the table; 0 stands for "no figure".
 std::optional<double> Figure(double value) {
   return value > 0 ? std::optional(value) : std::nullopt;
 }
 
-// Milliseconds and shares of a step by operation, slowest first, and their sum.
+// The table for people: the time of each operation in milliseconds and as a share of the step,
+// slowest first, and the sum.
 report::Table TableOf(const std::vector<ProfileRow>& rows) {
   const auto whole_percent = [](double share) { return report::Percent(share, 0); };
   report::Table table(
@@ -74,7 +75,7 @@ std::string FormatText(const StepProfile& profile, const ProfileSetting& setting
   return text + TableOf(rows).Text(style);
 }
 
-// All per step, unrounded.
+// The table for programs: all figures per step, unrounded.
 report::Table UnroundedTable(const std::vector<ProfileRow>& rows) {
   report::Table table({{.name = "operation"},
                        {.name = "calls"},

@@ -12,14 +12,15 @@
 namespace tandem::train {
 namespace {
 
-// Whether the query has documents that it brings as negatives, or to be compared with its own.
+// Whether the query has judged negatives, or extra labelled documents to compare with its paired
+// one.
 bool BringsExtra(const ExampleTexts& texts, size_t example, const objective::Needs& needs) {
   const sampling::Examples& examples = texts.examples;
   if (needs.graded_own) return examples.judged(example).size() > 1;
   return !examples.negatives(example).empty();
 }
 
-// What a message calls a task: by its name, or by the data set that it is alone.
+// The name of a task in messages: its own name, or the path of its only data set.
 std::string TaskName(const std::vector<config::SourceRecipe>& sources, size_t task) {
   const std::vector<uint32_t> tasks = config::TasksOfSources(sources);
   const auto first =

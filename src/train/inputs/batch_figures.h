@@ -1,4 +1,5 @@
-// What batches are composed by besides the number of their queries: tasks and lengths.
+// The task of each query and the lengths of the texts, by which batches are composed besides the
+// number of their queries.
 #pragma once
 
 #include <cstdint>
@@ -15,33 +16,34 @@
 namespace tandem::train {
 
 struct BatchFigures {
-  std::vector<uint32_t> tasks;            // [n] of each example; empty: batches may mix them
-  std::vector<uint32_t> query_tokens;     // [n] of each example's query; empty: nobody asks
-  std::vector<uint32_t> document_tokens;  // [N] of each document; empty: nobody asks
+  std::vector<uint32_t> tasks;            // [n] task of each example; empty: batches may mix tasks
+  std::vector<uint32_t> query_tokens;     // [n] length of each example's query; empty: not needed
+  std::vector<uint32_t> document_tokens;  // [N] length of each document; empty: not needed
 
-  // `options` with these, which must outlive the sampler.
+  // Adds these figures to `options`. They must outlive the sampler.
   void AddTo(sampling::SamplerOptions& options) const;
 };
 
-// The figures that the recipe's composition asks for. `tasks` are those of the examples of `texts`,
-// or empty.
+// Makes the figures that the recipe's sampling needs. `tasks` are the tasks of the examples of
+// `texts`, or empty.
 BatchFigures MakeBatchFigures(const config::Recipe& recipe, const ExampleTexts& texts,
                               std::vector<uint32_t> tasks);
 
-// The task (config/recipe/sources.h) of each of the examples `which` of data.set; empty where the
-// recipe does not ask for batches of one task, or has one data set.
+// Returns the task (config/recipe/sources.h) of each of the examples `which` of data.set; empty if
+// the recipe does not ask for batches of one task, or has one data set.
 std::vector<uint32_t> TasksOf(const RunData& data, const config::Recipe& recipe,
                               std::span<const uint32_t> which);
 
-// Throws RecipeError, naming the task, where one has fewer than two training queries and no judged
-// negatives for them: its batch would have no negative, and teach nothing.
+// Throws RecipeError, naming the task, if a task has only one training query and no negatives for
+// it: its batch would have no negative, and teach nothing.
 void CheckTasks(const config::LoadedRecipe& loaded, const ExampleTexts& texts,
                 const BatchFigures& figures, const objective::Needs& needs);
 
-// "batches are of one task: 3 tasks, of 20 to 48 queries". `tasks` is not empty.
+// Returns "batches are of one task: 3 tasks, of 20 to 48 queries". `tasks` must not be empty.
 std::string TasksText(std::span<const uint32_t> tasks);
 
-// The error for a query that `train.batch_tokens` has no room for. `set` has the texts of `texts`.
+// Returns the error for a query whose texts are longer than `train.batch_tokens`. `set` has the
+// texts of `texts`.
 RecipeError TooLongError(const config::LoadedRecipe& loaded, const sampling::LongDraw& longest,
                          const ExampleTexts& texts, const data::TrainingSet& set);
 

@@ -1,4 +1,4 @@
-// Token ids and numbers of the examples that a run trains or validates on.
+// Makes the token ids and labels of the examples that a run trains or validates on.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 
 namespace tandem::train {
 
-// The examples `which` of set.examples, with the token ids of their queries, of all documents that
-// are judged for them and not left out of training, and of the documents `others`, which a run may
-// mine; each text after its prompt of `prompts`. `positive_grade` is the set's.
+// Makes the examples `which` of set.examples. Token ids are made of their queries, of all documents
+// that are judged for them and not left out of training, and of the documents `others`, which a run
+// may mine. Each text is preceded by its prompt of `prompts`. `positive_grade` is that of the set.
 ExampleTexts MakeExampleTexts(const data::TrainingSet& set, double positive_grade,
                               std::span<const uint32_t> which, const model::DualEncoder& model,
                               const RunPrompts& prompts, int threads,

@@ -13,7 +13,7 @@ namespace tandem::train {
 namespace {
 
 // More than published recipes draw (MW: 5, FlagEmbedding: 7), so that a query with a hundred judged
-// documents does not fill the batch with its own.
+// documents does not fill the batch with its documents.
 constexpr size_t kMostByDefault = 7;
 
 template <typename Counts>

@@ -1,4 +1,4 @@
-// What tells the inputs of one run from those of another.
+// The fingerprints that tell the inputs of one run from those of another.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,12 @@
 
 namespace tandem::train {
 
-// A checkpoint keeps those that its run was started with; a resumed run compares.
+// A checkpoint keeps the fingerprints of its run's inputs, and a resumed run compares its own with
+// them.
 struct InputFingerprints {
   uint64_t data = 0;     // changes with every id, text, judgement and grade
-  uint64_t base = 0;     // of the model that training starts from, and of its tokens
-  uint64_t adapter = 0;  // of the adapters of model.adapter; 0: there are none
+  uint64_t base = 0;     // of the base model, and of the tokens that it makes of the texts
+  uint64_t adapter = 0;  // of the adapters of model.adapter; 0: no adapters
 
   void VisitState(StateVisitor visit) {
     visit.Member("data_fingerprint", data, 0);

@@ -27,14 +27,14 @@ std::string_view PositiveKey(const config::DataRecipe& recipe) {
   return recipe.binarize_at ? "data.binarize_at" : "data.positive_grade";
 }
 
-// Whether the recipe says from which grade on a document is a positive.
+// Whether the recipe says from which grade on a document is positive.
 bool IsChosen(const config::LoadedRecipe& loaded) {
   const config::DataRecipe& recipe = loaded.recipe.data;
   return loaded.positions.contains(PositiveKey(recipe)) || recipe.binarize_at ||
          recipe.positive_grade != config::DataRecipe().positive_grade;
 }
 
-// `scores`: as `data.scores` is spelled.
+// `scores` is the value of the key `data.scores`.
 data::ScoreUse ScoreUseOf(const std::string& scores, const objective::Needs& needs,
                           const data::Dataset& dataset) {
   using data::ScoreMeaning;
@@ -50,20 +50,21 @@ data::ScoreUse ScoreUseOf(const std::string& scores, const objective::Needs& nee
   return graded ? data::ScoreUse::kGrades : data::ScoreUse::kIgnored;
 }
 
-// Throws DataError for numbers that may be anything, where the recipe does not say what they are.
+// Throws DataError if the data's numbers may be grades or classes and the recipe does not say
+// which.
 void CheckDecided(const data::Dataset& dataset, const std::string& scores, data::ScoreUse use,
                   const config::LoadedRecipe& loaded, const objective::Needs& needs) {
   if (dataset.meaning != data::ScoreMeaning::kUndecided) return;
   if (scores == "grades" || use == data::ScoreUse::kIgnored || IsChosen(loaded)) return;
-  // An objective that learns grades takes them as they are, but not classes.
+  // An objective that learns grades can use numbers as they are, but not numbers of classes.
   const bool are_grades =
       dataset.undecided.is_class ? loaded.recipe.data.grade_scale.has_value() : needs.grades;
   if (are_grades && use == data::ScoreUse::kGrades) return;
   throw data::NeedsRule(dataset);
 }
 
-// A teacher's scores of documents that nothing else tells apart: those from `data.positive_grade`
-// on are of positives.
+// Labels documents by a teacher's scores if nothing else tells positives from negatives: those with
+// scores of `data.positive_grade` or more become positives.
 void SplitByScores(data::Dataset& dataset, double positive_grade) {
   for (data::JudgedQuery& query : dataset.judged) {
     for (data::Judgement& judgement : query.judgements) {
@@ -96,7 +97,8 @@ void Use(data::Dataset& dataset, const std::string& scores, const config::Loaded
   data::ApplyScores(dataset, use);
 }
 
-// GradeRules::reason: why grades must lie in [0, 1] without a scale; "" where they need not.
+// Returns the value of GradeRules::reason: why grades must lie in [0, 1] if there is no scale; ""
+// if they need not.
 std::string Reason(const config::Recipe& recipe, const objective::Needs& needs,
                    const data::Dataset& dataset) {
   if (recipe.data.binarize_at) return "";
@@ -136,7 +138,7 @@ void CheckHasTeacher(const data::Dataset& dataset, const std::string& objective)
                               objective));
 }
 
-// The best grade of each judged query that has one above 0, ascending.
+// The best grade of each judged query that has a grade above 0, ascending.
 std::vector<double> BestGrades(const data::Dataset& dataset) {
   std::vector<double> best;
   for (const data::JudgedQuery& query : dataset.judged) {
@@ -150,8 +152,8 @@ std::vector<double> BestGrades(const data::Dataset& dataset) {
   return best;
 }
 
-// Throws DataError where the default `data.positive_grade`, which nobody chose for these data,
-// would leave out most queries. `dataset` has its grades as they were read.
+// Throws DataError if the default `data.positive_grade`, which nobody chose for these data, would
+// leave out most queries. `dataset` has its grades as they were read.
 void CheckMostHavePositives(const data::Dataset& dataset, const config::LoadedRecipe& loaded) {
   const double grade = loaded.recipe.data.positive_grade;
   if (IsChosen(loaded)) return;
@@ -177,7 +179,7 @@ void CheckMostHavePositives(const data::Dataset& dataset, const config::LoadedRe
                                           grade, with)));
 }
 
-// Whether its grades are 1 for positives and 0 for negatives on every scale.
+// Whether the data set's grades are 1 for positives and 0 for negatives, so that no scale applies.
 bool HasLabels(const data::Dataset& dataset, const config::DataRecipe& recipe) {
   return dataset.meaning == data::ScoreMeaning::kLabels && recipe.scores != "grades";
 }

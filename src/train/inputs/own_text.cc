@@ -10,7 +10,7 @@ bool HasText(const data::TrainingSet& set, const data::Judgement& one, uint64_t 
   return set.document_hashes[one.document] == hash;
 }
 
-// Whether the judgements call a document with the query's text relevant to some degree.
+// Whether a document with the query's text has a grade above 0 for the query.
 bool IsJudgedRelevant(const data::TrainingSet& set, const data::TrainingQuery& query) {
   const uint64_t hash = set.query_hashes[query.query];
   const auto relevant = [&](const data::Judgement& one) {
@@ -21,7 +21,8 @@ bool IsJudgedRelevant(const data::TrainingSet& set, const data::TrainingQuery& q
          std::any_of(query.unused.begin(), query.unused.end(), relevant);
 }
 
-// Queries are few and documents many, so that the former are looked up.
+// Counts the queries whose text is also a document that is not judged relevant. The map holds the
+// queries, because they are few and the documents are many.
 size_t CountQueries(const data::TrainingSet& set, std::span<const uint32_t> which) {
   std::unordered_map<uint64_t, bool> is_document;  // by hash of a query's text
   for (const uint32_t e : which) is_document[set.query_hashes[set.examples[e].query]] = false;

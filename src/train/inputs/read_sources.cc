@@ -23,7 +23,7 @@ namespace {
 using config::SourceRecipe;
 using Sources = std::vector<SourceRecipe>;
 
-// Throws RecipeError where a split is asked for of a file, which has none.
+// Throws RecipeError if the recipe asks for a split of a file, because only folders have splits.
 void CheckSplit(const config::LoadedRecipe& loaded, size_t place) {
   const SourceRecipe& source = loaded.recipe.data.sources[place];
   if (!source.split || config::IsFolder(source.format, source.path)) return;
@@ -39,7 +39,7 @@ bool IsSamePath(const std::string& one, const std::string& other) {
   return std::filesystem::equivalent(one, other, error);
 }
 
-// Warns where a source is the same judgements as an earlier one.
+// Warns if two sources have the same judgements.
 void WarnOfCopies(const Sources& sources) {
   for (size_t i = 0; i < sources.size(); ++i) {
     for (size_t earlier = 0; earlier < i; ++earlier) {
@@ -54,7 +54,8 @@ void WarnOfCopies(const Sources& sources) {
   }
 }
 
-// The first source that is the same folder with the same prompts; none: `place` is the first.
+// Returns the first source that is the same folder with the same prompts; none if `place` is the
+// first.
 std::optional<size_t> SameFolder(const Sources& sources, size_t place) {
   if (!config::IsFolder(sources[place].format, sources[place].path)) return std::nullopt;
   for (size_t i = 0; i < place; ++i) {
@@ -67,7 +68,7 @@ std::optional<size_t> SameFolder(const Sources& sources, size_t place) {
   return std::nullopt;
 }
 
-// Reads source `place` and puts it into `all`. Returns the prompt of its lines.
+// Reads source `place` and adds it to `all`. Returns the query prompt that its lines give.
 std::string ReadInto(data::DatasetUnion& all, const config::LoadedRecipe& loaded,
                      const objective::Needs& needs, size_t place) {
   const Sources& sources = loaded.recipe.data.sources;
@@ -84,8 +85,8 @@ std::string ReadInto(data::DatasetUnion& all, const config::LoadedRecipe& loaded
   return prompt;
 }
 
-// Gives each source the prompts that stand before its texts: the recipe's, else that of its lines.
-// Where the recipe gives no query prompt and all lines have the same, it is the run's.
+// Gives each source its prompts: those of the recipe, else the query prompt of its lines. If the
+// recipe gives no query prompt and all lines have the same one, it becomes the run's.
 void SetPrompts(const Sources& sources, const std::vector<std::string>& of_lines, RunData& data) {
   bool given = false;
   for (size_t i = 0; i < sources.size(); ++i) {

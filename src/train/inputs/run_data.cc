@@ -41,7 +41,8 @@ void Add(RunningHash& fingerprint, std::span<const data::Judgement> judgements) 
   }
 }
 
-// Adds all judgements where some of them name queries or documents that are missing.
+// Adds all judgements to the fingerprint if some of them name queries or documents that are
+// missing.
 void AddMissing(RunningHash& fingerprint, const data::Dataset& dataset, const data::Qrels& qrels) {
   size_t there = 0;
   for (const data::JudgedQuery& query : dataset.judged) there += query.judgements.size();
@@ -76,7 +77,7 @@ uint64_t FingerprintOf(const RunData& data) {
   return fingerprint.value();
 }
 
-// Splits data.set.examples into training and held_out; both stay in file order.
+// Splits data.set.examples into training and held_out; both keep the file order.
 void HoldOut(const config::LoadedRecipe& loaded, RunData& data) {
   const config::Recipe& recipe = loaded.recipe;
   const auto total = static_cast<uint32_t>(data.set.examples.size());
@@ -101,8 +102,8 @@ void HoldOut(const config::LoadedRecipe& loaded, RunData& data) {
   }
 }
 
-// Throws DataError for another prompt than the training data's, which validation queries get too
-// unless the recipe gives theirs.
+// Throws DataError if the validation data's prompt differs from that of the training data, which
+// validation queries get too unless the recipe gives them another.
 void CheckSamePrompt(const data::Dataset& validation, const config::Recipe& recipe,
                      const std::string& prompt) {
   if (validation.query_prompt.empty() || validation.query_prompt == prompt) return;
@@ -120,9 +121,9 @@ bool IsSameFolder(const std::string& one, const std::string& other) {
          std::filesystem::equivalent(one, other, error);
 }
 
-// Reads `validation.data`. Where it is the folder of `data.train`, which must be BEIR's, only its
-// judgements are read and the texts are shared. A measure also counts what is judged and missing; a
-// loss, which needs texts, does not.
+// Reads `validation.data`. If it is the folder of `data.train`, which must be in BEIR format, only
+// its judgements are read and the texts are shared. A measure also counts judgements of missing
+// texts; a loss does not, because it needs the texts.
 void ReadValidation(const config::LoadedRecipe& loaded, RunData& data) {
   const config::Recipe& recipe = loaded.recipe;
   const data::LineRules rules = LineRulesOf(loaded);
@@ -181,8 +182,9 @@ void ReadOne(const config::LoadedRecipe& loaded, const objective::Needs& needs, 
 
 namespace {
 
-// Of what is trained on, and of what a validation by loss makes batches of. Beside a teacher's
-// scores there are no negatives: a text is as relevant as the teacher says.
+// Leaves documents with the query's text out of the judged negatives of the training queries, and
+// of the held-out queries if validation is by loss. An objective that learns teacher scores has no
+// negatives: the teacher says how relevant the text is.
 void TreatOwnTexts(const config::Recipe& recipe, const objective::Needs& needs, RunData& data) {
   if (!recipe.data.masks.query_text || needs.teacher) return;
   data.own_texts = LeaveOutOwnTexts(data.set, data.training);

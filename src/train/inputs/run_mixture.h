@@ -1,4 +1,4 @@
-// How a run mixes its data sets: `data.mixture` and the weights of [[data.source]].
+// Sets how a run mixes its data sets, by `data.mixture` and the weights of [[data.source]].
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,13 @@
 
 namespace tandem::train {
 
-// `sources` [n], the source of each training query, must outlive the sampler's making.
+// Sets the mixture in `options`. `sources` [n] has the source of each training query and must
+// outlive the making of the sampler.
 void SetMixture(const config::DataRecipe& recipe, std::span<const uint32_t> sources,
                 sampling::SamplerOptions& options);
 
-// Notes how much of an epoch of `draws` each source is, where sources do not simply count by their
-// size.
+// Notes the share that each source has of an epoch of `draws` queries, if the recipe sets shares
+// other than the sources' sizes.
 void NoteMixture(const config::DataRecipe& recipe, std::span<const uint32_t> sources,
                  uint64_t draws);
 

@@ -15,7 +15,7 @@ namespace {
 
 using model::TextKind;
 
-// Warns where every source has another prompt than `saved`.
+// Warns if no source has the prompt `saved`.
 void WarnOfUntrained(const RunData& data, std::optional<std::string> RunSource::*prompt,
                      const std::string& saved, std::string_view what) {
   const bool any = std::any_of(data.sources.begin(), data.sources.end(), [&](const RunSource& one) {

@@ -1,4 +1,4 @@
-// What stands before the texts of a run: the model's prompts, or those of its data sets.
+// The prompts of a run's texts: the model's prompts, or those of its data sets.
 #pragma once
 
 #include "config/recipe/recipe.h"
@@ -17,18 +17,20 @@ struct RunPrompts {
   }
 };
 
-// The model's own, for all texts.
+// Returns the model's own prompts, for all texts.
 RunPrompts ModelPrompts(const model::DualEncoder& model);
 
-// Of data.set's texts: each source's own prompts, the model's where it has none.
+// Returns the prompts of the texts of data.set: each source's own prompts, or the model's if it has
+// none.
 RunPrompts TrainingPrompts(const RunData& data, const model::DualEncoder& model);
 
-// Of the texts of data.ValidationCorpus(): those of `validation.data` have the recipe's prompts for
-// it, else the model's; held-out queries and their documents keep those of training.
+// Returns the prompts of the texts of data.ValidationCorpus(). Texts of `validation.data` get the
+// prompts that the recipe gives them, else the model's; held-out queries and their documents keep
+// the prompts of training.
 RunPrompts ValidationPrompts(const RunData& data, const config::ValidationRecipe& recipe,
                              const model::DualEncoder& model);
 
-// Notes the prompts of the sources that have their own, and warns where no text is trained with the
+// Notes the prompts of the sources that have their own, and warns if no text is trained with the
 // prompt that the model is saved with.
 void ReportPrompts(const RunData& data, const model::DualEncoder& model);
 

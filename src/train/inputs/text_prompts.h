@@ -1,4 +1,4 @@
-// Which prompt stands before each text of a run's data.
+// The prompt of each text of a run's data.
 #pragma once
 
 #include <cstddef>
@@ -11,25 +11,25 @@
 
 namespace tandem::train {
 
-// Prompts of texts 0, 1, ... of one kind, query or document: one for all, or another from some
-// text on.
+// The prompts of texts 0, 1, ... of one kind, query or document. All texts have the same prompt, or
+// each range of texts has its own.
 class TextPrompts {
  public:
-  // No text has one.
+  // Makes prompts of which each is empty.
   TextPrompts() : TextPrompts("") {}
   // Every text has `prompt`.
   explicit TextPrompts(std::string prompt) : stretches_{{0, std::move(prompt)}} {}
 
-  // Texts from `first` on, which is not below earlier ones, have `prompt`.
+  // Gives `prompt` to all texts from `first` on. `first` must not be less than in earlier calls.
   void From(size_t first, std::string prompt);
 
-  // The prompt of a text; valid as long as this is.
+  // Returns the prompt of a text; it is valid as long as this object.
   std::string_view Of(size_t text) const;
   // Whether every text has `prompt`.
   bool AreAll(std::string_view prompt) const;
 
-  // The same as a function, which this must outlive; null where all texts have `usual`, for those
-  // that put `usual` before each text of themselves (search::PromptSource).
+  // Returns Of as a function; this object must outlive it. Null if all texts have the prompt
+  // `usual`: callers put that before each text by themselves then (search::PromptSource).
   std::function<std::string_view(size_t)> Unless(std::string_view usual) const;
 
  private:

@@ -9,7 +9,7 @@
 namespace tandem::train {
 namespace {
 
-constexpr size_t kWindow = 65536;       // texts whose 32-bit ids are in memory at a time
+constexpr size_t kWindow = 65536;       // texts whose 32-bit ids are in memory at the same time
 constexpr size_t kNarrowLimit = 65536;  // ids below it fit 16 bits
 
 }  // namespace
@@ -21,7 +21,7 @@ TokenStore::TokenStore(const text::Tokenizer& tokenizer, const TokenStoreInput& 
   for (size_t begin = 0; begin < input.count; begin += kWindow) {
     const size_t end = std::min(input.count, begin + kWindow);
     std::vector<size_t> indexes;
-    std::deque<std::string> prompted;  // whose strings stay where they are
+    std::deque<std::string> prompted;  // a deque, so that the strings do not move
     std::vector<std::string_view> texts;
     for (size_t i = begin; i < end; ++i) {
       if (!input.wanted(i)) continue;
@@ -39,7 +39,7 @@ TokenStore::TokenStore(const text::Tokenizer& tokenizer, const TokenStoreInput& 
 void TokenStore::AppendWindow(const text::EncodedTexts& encoded,
                               const std::vector<size_t>& indexes) {
   for (size_t b = 0; b < indexes.size(); ++b) {
-    starts_.resize(indexes[b] + 1, tokens());  // texts before it that are not wanted have no ids
+    starts_.resize(indexes[b] + 1, tokens());  // texts before it without ids
     const auto ids = encoded[b];
     if (narrow_) {
       narrow_ids_.insert(narrow_ids_.end(), ids.begin(), ids.end());

@@ -1,5 +1,5 @@
-// Token ids of a run's texts. They are made once and kept in memory, with 16 bits each where the
-// vocabulary has no more entries.
+// The token ids of a run's texts. They are made once and kept in memory, with 16 bits each if the
+// vocabulary is small enough.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,15 @@
 
 namespace tandem::train {
 
-// Which texts get token ids, and how long they may be.
+// Says which texts get token ids, and how long they may be.
 struct TokenStoreInput {
   size_t count = 0;
   std::function<std::string_view(size_t index)> text;
-  std::function<bool(size_t index)> wanted;              // the others get no ids
+  std::function<bool(size_t index)> wanted;              // other texts get no ids
   std::function<std::string_view(size_t index)> prompt;  // put before the text; null: none
-  size_t max_length = 0;                                 // tokens, special ones counted
-  // How many tokens of a text are its prompt's (model::PromptLengths); null: nobody asks.
+  size_t max_length = 0;                                 // tokens, including special ones
+  // Returns how many tokens of a text are those of its prompt (model::PromptLengths); null: not
+  // needed.
   std::function<int32_t(std::string_view prompt)> prompt_tokens;
   int threads = 1;
 };
@@ -28,32 +29,32 @@ struct TokenStoreInput {
 class TokenStore {
  public:
   TokenStore() = default;
-  // Ids of all wanted texts.
+  // Makes the ids of all wanted texts.
   TokenStore(const text::Tokenizer& tokenizer, const TokenStoreInput& input);
 
   size_t size() const { return starts_.size() - 1; }
-  // Tokens of a text; 0 for one that was not wanted.
+  // Returns the number of tokens of a text; 0 if the text was not wanted.
   size_t length(size_t index) const { return starts_[index + 1] - starts_[index]; }
-  // Whether it knows how many tokens of each text are its prompt's.
+  // Whether the store knows how many tokens of each text are those of its prompt.
   bool has_prompts() const { return !prompts_.empty(); }
-  // Tokens of a wanted text's prompt; 0 where nobody asked.
+  // Returns the number of tokens of a wanted text's prompt; 0 if the store does not know it.
   int32_t prompt_tokens(size_t index) const { return prompts_.empty() ? 0 : prompts_[index]; }
   // Appends the ids of a text.
   void Append(size_t index, std::vector<int32_t>* ids) const;
 
   size_t tokens() const { return starts_.back(); }
   size_t wanted() const { return wanted_; }
-  size_t truncated() const { return truncated_; }      // of the wanted texts
-  size_t tokenless() const { return tokenless_; }      // of them, empty and without any token
-  size_t only_prompt() const { return only_prompt_; }  // of them, cut inside their prompt
-  uint64_t hash() const;                               // of all ids, where texts and prompts end
-  size_t bytes() const;                                // of memory
+  size_t truncated() const { return truncated_; }      // wanted texts that were cut
+  size_t tokenless() const { return tokenless_; }      // wanted texts without any token
+  size_t only_prompt() const { return only_prompt_; }  // wanted texts cut inside their prompt
+  uint64_t hash() const;                               // of ids and lengths of texts and prompts
+  size_t bytes() const;                                // memory that it takes
 
  private:
   void AppendWindow(const text::EncodedTexts& encoded, const std::vector<size_t>& indexes);
 
   bool narrow_ = true;
-  std::vector<uint16_t> narrow_ids_;  // one of the two is used
+  std::vector<uint16_t> narrow_ids_;  // only one of the two is used
   std::vector<int32_t> wide_ids_;
   std::vector<size_t> starts_ = {0};  // [n + 1]
   std::vector<int32_t> prompts_;      // [n], or empty

@@ -1,4 +1,4 @@
-// What the table [mining] of a recipe asks for, checked.
+// Checks the keys of a recipe's table [mining], and makes the rules of mining from them.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,16 @@
 
 namespace tandem::train {
 
-// Throws RecipeError at the key that is at fault: `every` of 0, or of an objective that compares
-// documents by a teacher's scores, which mined ones lack; `data.negatives` of 0; `range` that is no
-// range; more `negatives` than ranks; `memory` that is no amount. The recipe has [mining].
+// Throws RecipeError at the key with the error: `every` of 0; [mining] together with an objective
+// that compares documents by teacher scores, which mined documents lack; `data.negatives` of 0; a
+// `range` that is not two ascending ranks; more `negatives` than ranks; a `memory` that is not an
+// amount. The recipe must have [mining].
 void CheckMiningKeys(const config::LoadedRecipe& loaded, const objective::Needs& needs);
 
-// The rules of round `round`. The keys have been checked.
+// Returns the rules of mining round `round`. The keys must have been checked.
 search::MiningRules MiningRulesOf(const config::Recipe& recipe, int64_t round);
 
-// Throws RecipeError where the range begins after the last of so many different texts.
+// Throws RecipeError if the range of ranks begins beyond a corpus of so many distinct texts.
 void CheckRangeFits(const config::LoadedRecipe& loaded, size_t documents);
 
 uint64_t MiningMemoryOf(const config::Recipe& recipe);  // bytes

@@ -1,5 +1,5 @@
-// What a run may mine, and how a round of mining shares out `mining.memory`. Checked before token
-// ids are made.
+// Decides which documents a run may mine, and how a round of mining divides `mining.memory`. Both
+// are checked before token ids are made.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 
 namespace tandem::train {
 
-// Of the training queries. Throws RecipeError for a range that begins beyond the corpus or more
-// negatives than can be kept, and DataError for a corpus of one text.
+// Makes the mining task for the training queries. Throws RecipeError for a range that begins beyond
+// the corpus and for more negatives than can be kept, and DataError for a corpus of one text.
 search::MiningTask MakeRunMiningTask(const config::LoadedRecipe& loaded, const RunData& data);
 
 class MiningMemory {
  public:
-  // `width`: numbers of an embedding.
+  // `width` is the number of components of an embedding.
   MiningMemory(const config::Recipe& recipe, const search::MiningTask& task, int64_t width);
 
   uint64_t embedding_bytes() const { return embedding_bytes_; }  // of all queries and documents
-  // Whether these fit half of the memory; a round otherwise needs a file for them.
+  // Whether all embeddings fit into half of the memory. Otherwise a round writes them to a file.
   bool AreSmall() const { return embedding_bytes_ <= memory_ / 2; }
-  // What is left for the search.
+  // Returns the bytes that are left for the search.
   uint64_t ForSearch(bool in_memory) const {
     return in_memory && AreSmall() ? memory_ - embedding_bytes_ : memory_;
   }
@@ -33,8 +33,8 @@ class MiningMemory {
   uint64_t embedding_bytes_;
 };
 
-// Throws RecipeError where mining.memory is below what a round by embeddings of `width` numbers
-// needs on this process's threads.
+// Throws RecipeError if mining.memory is less than what a round needs with embeddings of `width`
+// components on this process's threads.
 void CheckMiningMemory(const ResolvedRun& run, const search::MiningTask& task, int64_t width);
 
 }  // namespace tandem::train

@@ -27,14 +27,14 @@ double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Somebody has interrupted the round; thrown out of the encoder's and the search's callbacks.
+// Thrown out of the callbacks of encoding and search when the round is interrupted.
 struct RoundStopped {};
 
-// Lists of documents, one for each query, that a query may draw: nothing that is known for it, nor
-// a copy.
+// Makes a list of mined documents for each query. Leaves out documents that are judged for the
+// query, and copies of these.
 class PoolMaker {
  public:
-  // `own_text`: nor a document with the query's own text.
+  // With `own_text`, documents with the query's text are left out too.
   PoolMaker(const sampling::Examples& examples, bool own_text)
       : examples_(examples), own_text_(own_text) {}
 
@@ -59,20 +59,20 @@ class PoolMaker {
  private:
   const sampling::Examples& examples_;
   bool own_text_;
-  std::vector<uint64_t> known_;  // texts that are not drawn, ascending
+  std::vector<uint64_t> known_;  // hashes of texts that are left out, ascending
   std::vector<uint32_t> starts_ = {0};
   std::vector<uint32_t> documents_;
 };
 
 }  // namespace
 
-// Work of a round that tells how far it is.
+// One stage of a round; it reports its progress.
 class NegativeMiner::Stage {
  public:
   Stage(const char* work, size_t total, const Tell& tell)
       : work_(work), total_(static_cast<double>(std::max<size_t>(1, total))), tell_(tell) {}
 
-  // Whether the round goes on.
+  // Reports how much is done. Returns whether the round continues.
   bool Done(size_t done) const {
     const double share = std::min(1.0, static_cast<double>(done) / total_);
     return tell_({.work = work_, .share = share, .seconds = SecondsSince(start_)});
@@ -100,7 +100,7 @@ search::SimilarityRows NegativeMiner::Embed(model::DualEncoder& model, TextKind 
   const std::vector<uint32_t>& chosen = query ? task().query_of : task().document_of;
   const data::Texts& texts = query ? inputs_.data.set.queries : inputs_.data.set.documents;
   const Stage stage(query ? "encoding queries" : "encoding documents", chosen.size(), tell);
-  // Processes that mine together stop together.
+  // Processes that mine together are interrupted together.
   const bool shared = dist::IsShared(group());
   const auto stop_together = [&](bool stop) {
     if (group()->Largest(stop ? 1 : 0) > 0) throw RoundStopped();
@@ -116,7 +116,7 @@ search::SimilarityRows NegativeMiner::Embed(model::DualEncoder& model, TextKind 
                                           .threads = inputs_.run.threads,
                                           .group = group()},
                                .between_blocks =
-                                   [&] {  // also where another process is waited for
+                                   [&] {  // is also called while this process waits for another one
                                      if (!shared) stage.StopIfAsked(done);
                                    },
                                .between_shared_blocks = [&] { stop_together(!stage.Done(done)); },
@@ -138,7 +138,7 @@ search::Mined NegativeMiner::Search(model::DualEncoder& model, const MiningRound
   search::Mined own;
   bool stopped = false;
   try {
-    // Only rank 0 has embeddings in files.
+    // Only rank 0 keeps embeddings in files.
     const bool in_memory = folder.empty() || !dist::Leads(group());
     own = SearchShare(queries, documents, round, memory.ForSearch(in_memory), tell);
   } catch (const RoundStopped&) {
@@ -199,7 +199,8 @@ sampling::ExtraPool NegativeMiner::PoolOf(const search::Mined& mined) const {
   return pool.Take();
 }
 
-// Steps at even distances from a random first document: no document comes twice.
+// Takes documents at equal distances in the corpus, from a random first one, so that none comes
+// twice.
 sampling::ExtraPool NegativeMiner::StandIn() const {
   PoolMaker pool(inputs_.texts.examples, recipe().data.masks.query_text);
   RandomStream random({static_cast<uint64_t>(recipe().seed), "mining stand-in"});

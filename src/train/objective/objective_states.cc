@@ -16,7 +16,7 @@ at::Tensor Number(double value, bool learned) {
   return at::full({1}, value, at::kFloat).set_requires_grad(learned);
 }
 
-// A tensor over the bank's own memory; undefined for an empty bank.
+// Returns a tensor that shares the bank's memory; undefined for an empty bank.
 at::Tensor TensorOf(std::span<float> scores) {
   if (scores.empty()) return {};
   return at::from_blob(scores.data(), {static_cast<int64_t>(scores.size())}, at::kFloat);
@@ -34,11 +34,12 @@ void SetNumber(const at::Tensor& number, double value) {
   number.unsafeGetTensorImpl()->bump_version();  // libtorch did not see the write
 }
 
-// Adds scores [n], wherever they are: only those that the bank would take are copied to the host.
+// Adds scores [n] on any device to the bank. Copies only the scores that the bank takes to the
+// host.
 void AddScores(int64_t step, const at::Tensor& scores, int64_t capacity, ScoreBank& bank) {
   const int64_t total = scores.numel(), count = std::min(total, capacity);
   at::Tensor taken = scores;
-  if (count < total) {  // as ScoreBank::Add spreads them
+  if (count < total) {  // spread as in ScoreBank::Add
     taken = scores.index_select(
         0, at::arange(count, scores.options().dtype(at::kLong)).mul_(total).floor_divide_(count));
   }

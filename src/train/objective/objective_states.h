@@ -1,4 +1,4 @@
-// What an objective learns or keeps between batches: scale, bias and score banks.
+// The values that an objective learns or keeps between batches: scale, bias and score banks.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -20,9 +20,10 @@
 
 namespace tandem::train {
 
-// A value: a training step takes one and gives back the next (train/step/step.h). An objective that
-// learns and keeps nothing has the empty value. A copy has score banks of its own; scale and bias
-// are tensors and therefore shared with the original, like a model's parameters.
+// The states are a value: a training step takes them and returns the next ones (train/step/step.h).
+// For an objective that learns and keeps nothing they are empty. A copy has score banks of its own,
+// but shares scale and bias with the original, because they are tensors, as a model's parameters
+// are.
 class ObjectiveStates {
  public:
   ObjectiveStates() : ObjectiveStates(objective::StatePlan()) {}
@@ -30,39 +31,41 @@ class ObjectiveStates {
 
   bool empty() const { return !plan_.any(); }
 
-  // The states as the objective reads them. Validation leaves the bank out: it compares a batch
-  // with itself, so that its values are comparable over time. There is no bias before StartBias.
+  // Returns the states as the objective reads them. Validation leaves the bank out, so that a batch
+  // is compared only with itself and values of different steps are comparable. There is no bias
+  // before StartBias.
   objective::States View(bool with_bank) const;
 
-  // Whether neither recipe nor model says where the bias starts; the first batch then does.
+  // Whether neither the recipe nor the model gives the first value of the bias; the first batch
+  // then decides it.
   bool bias_is_open() const { return plan_.logistic && !started_; }
   void StartBias(double bias);
 
-  // Begins step 1, 2, ...: drops scores that are too old for it.
+  // Begins step 1, 2, ...: drops the scores that are too old for it.
   void BeginStep(int64_t step);
-  // Adds the scores of a batch of the step to the banks: each query's paired document to the
-  // positives, the allowed negatives to the negatives. query_document [Q, D], on any device. Before
-  // the first step it keeps nothing.
+  // Adds the scores of a batch to the banks: the scores of each query's paired document to the
+  // positives, those of the allowed negatives to the negatives. query_document [Q, D], on any
+  // device. Before the first step it adds nothing.
   void Keep(const at::Tensor& query_document, const objective::Labels& labels);
 
-  // Scale and bias as far as they are learned. They have no weight decay: 0 is no better a bias
+  // Returns scale and bias if they are learned. They have no weight decay: 0 is no better a bias
   // than any other number.
   std::vector<model::NamedParameter> Learned() const;
-  // The multiple of the encoder's learning rate that they are learned with.
+  // Returns the factor by which the learning rate of scale and bias differs from the encoder's.
   double learning_rate_factor() const { return plan_.learning_rate_factor; }
-  // Scale and bias, learned or not; none for an objective without them. They are saved with the
-  // weights that they belong to.
+  // Returns scale and bias, learned or not; none for an objective without them. They are saved with
+  // the weights that they belong to.
   std::vector<model::NamedParameter> Numbers() const;
 
-  // Everything else that a resumed run needs. Tensors share the banks' memory, to be saved or to be
-  // overwritten; the state is read first, because that makes room for the saved scores.
+  // The other states that a resumed run needs. The tensors share the banks' memory, to be saved or
+  // overwritten. A reader must visit the state first, because that makes room for the saved scores.
   std::vector<optim::StateTensor> Tensors();
   void VisitState(StateVisitor visit);
 
-  // What metrics.jsonl shows: scale, bias and the banks' sizes.
+  // Returns the numbers for metrics.jsonl: scale, bias and the banks' sizes.
   report::NamedNumbers Figures() const;
-  // What turns scores into probabilities; the caller fills in objective and similarity. None for an
-  // objective without scale and bias.
+  // Returns scale and bias for turning scores into probabilities; the caller fills in objective and
+  // similarity. None for an objective without scale and bias.
   std::optional<weights::Calibration> Calibration() const;
 
  private:

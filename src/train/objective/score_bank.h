@@ -1,5 +1,5 @@
-// The scores of earlier batches of one kind, positive or negative, which the objective compares
-// later batches with.
+// The scores of earlier batches with which the objective compares later batches. A bank has scores
+// of one kind, positives or negatives.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +12,28 @@
 
 namespace tandem::train {
 
-// First in, first out. The bank rounds scores to float32, so that a resumed run, which reads them
-// from a checkpoint, computes with the same numbers.
+// A queue: first in, first out. The bank rounds scores to float32, so that a resumed run, which
+// reads them from a checkpoint, computes with the same numbers.
 class ScoreBank {
  public:
-  // Holds at most `capacity` scores (0: none), and drops scores that are older than `max_age` steps
-  // (0: never).
+  // The bank holds at most `capacity` scores (0: none), and drops scores that are older than
+  // `max_age` steps (0: never).
   ScoreBank(int64_t capacity, int64_t max_age) : capacity_(capacity), max_age_(max_age) {}
 
   // Drops the scores that are too old for `step`.
   void DropOld(int64_t step);
-  // Adds the scores of `step`, which must not be earlier than the steps before. It calls `next`
-  // `total` times, once for each score. Where these are more than the capacity, the bank takes as
-  // many as fit, spread evenly over all: the last ones alone would be those of a few queries.
+  // Adds the scores of `step`, which must not be earlier than the steps before. `next` returns the
+  // scores in turn; there are `total` of them. If these are more than the capacity, the bank takes
+  // as many as fit, spread evenly over all: the last ones alone would be those of a few queries.
   void Add(int64_t step, size_t total, const std::function<double()>& next);
 
-  // Oldest first.
+  // Scores, oldest first.
   std::span<float> scores() { return scores_; }
   std::span<const float> scores() const { return scores_; }
 
-  // The member `name`: the number of scores of each step, [[step, count], ...]. A checkpoint has
-  // the scores themselves elsewhere; once the member is read, scores() has the right size, for the
-  // caller to overwrite.
+  // Visits the member `name`: the number of scores of each step, [[step, count], ...]. A checkpoint
+  // has the scores themselves elsewhere. After reading, scores() has the right size, and the caller
+  // must overwrite its numbers.
   void VisitState(StateVisitor visit, const char* name);
 
  private:
@@ -46,7 +46,7 @@ class ScoreBank {
   int64_t capacity_;
   int64_t max_age_;
   std::vector<float> scores_;
-  std::deque<Block> blocks_;  // of scores_, in order
+  std::deque<Block> blocks_;  // of scores_, in the same order
 };
 
 }  // namespace tandem::train

@@ -1,4 +1,4 @@
-// An objective with everything that a run needs to apply it to batches.
+// An objective together with everything that a run needs to apply it to batches.
 #pragma once
 
 #include <memory>
@@ -19,20 +19,22 @@ struct TrainingObjective {
   objective::Needs needs;
   std::string similarity;                   // "cosine" or "dot"
   FalseNegativeRules false_negative_rules;  // training steps only
-  // Training steps score embeddings at these widths (objective/matryoshka.h), descending; empty: at
-  // the whole width alone. The first one decides what the filter and the score banks see.
+  // The widths at which training steps score embeddings (objective/matryoshka.h), descending;
+  // empty: the whole width only. The false-negative filter and the score banks use the scores of
+  // the first one.
   std::vector<objective::Width> widths = {};
 };
 
-// What the objective asks of a batch. Throws UsageError for an unknown name, as those below.
+// Returns what the objective needs of a batch. Throws UsageError for an unknown name, as the
+// functions below do.
 objective::Needs NeedsOf(const config::ObjectiveRecipe& recipe);
 
-// Makes an objective without a false-negative filter, at the whole width.
+// Makes an objective without a false-negative filter, at the whole width only.
 TrainingObjective MakeTrainingObjective(const config::ObjectiveRecipe& recipe);
-// Makes the objective of a recipe, with its filter and its widths.
+// Makes the objective of a recipe, with its false-negative filter and its widths.
 TrainingObjective MakeTrainingObjective(const config::Recipe& recipe);
 
-// The states that the objective starts with.
+// Returns the states at the start of training.
 ObjectiveStates StartingStates(const config::ObjectiveRecipe& recipe);
 
 }  // namespace tandem::train

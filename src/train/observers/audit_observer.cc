@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kPrefix = "pass-";
 constexpr std::string_view kSuffix = ".bin";
 
-// The pass whose record has this name; nothing for another file.
+// Returns the number of the epoch whose record has this file name; nothing for other files.
 std::optional<uint64_t> PassOf(std::string_view name) {
   if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
   name.remove_prefix(kPrefix.size());
@@ -30,7 +30,7 @@ std::optional<uint64_t> PassOf(std::string_view name) {
   return pass;
 }
 
-// Why the record of a pass cannot be continued after `bytes`; "" where it can.
+// Says why the record of an epoch cannot be continued after `bytes`; "" if it can.
 std::string ProblemOf(const std::filesystem::path& path, uint64_t pass, uint64_t bytes) {
   std::error_code error;
   const uintmax_t size = std::filesystem::file_size(path, error);
@@ -40,7 +40,7 @@ std::string ProblemOf(const std::filesystem::path& path, uint64_t pass, uint64_t
   }
   try {
     if (sampling::ReadPassRecord(path).pass == pass) return "";
-  } catch (const DataError&) {  // says where and what, which the line above says too
+  } catch (const DataError&) {  // the warning names the file, so the reader's message is not needed
   }
   return "is no record of this pass any more";
 }
@@ -84,9 +84,9 @@ Next AuditObserver::Begin(const Loop& /*loop*/) {
 }
 
 void AuditObserver::VisitState(StateVisitor visit) {
-  if (!visit.reads() && !file_ && !restored_) return;  // there is no pass yet
+  if (!visit.reads() && !file_ && !restored_) return;  // no epoch has begun
   if (!visit.reads() && file_) file_->Sync();
-  std::optional<uint64_t> bytes;  // none: the record is lost
+  std::optional<uint64_t> bytes;  // none: the record was lost
   if (file_) bytes = file_->bytes();
   const StateVisitor record = visit.Part("record");
   record.Member("pass", pass_);

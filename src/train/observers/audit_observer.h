@@ -1,4 +1,4 @@
-// Keeps a record of each pass of a sampler that prunes: sampling/pass-N.bin of the run folder.
+// Records each epoch of a sampler that prunes in sampling/pass-N.bin of the run folder.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,15 @@
 
 namespace tandem::train {
 
-// The files are those of sampling/audit/audit_file.h. That of a pass under way grows with its
-// batches. A checkpoint says how long it is; a resumed run cuts it back to that and removes later
-// ones, so that in the end they have the bytes of an uninterrupted run. Training needs no records:
-// where the one of the pass under way was lost or cut short, the run goes on with a warning, leaves
-// what is there as it is (a file without an end), and keeps records from the next pass on.
+// The files have the format of sampling/audit/audit_file.h. The file of the current epoch grows
+// with its batches. A checkpoint stores its length; a resumed run cuts it back to that length and
+// removes later files, so that in the end all have the bytes of an uninterrupted run. Training
+// needs no records: if that of the current epoch was lost or cut short, the run continues with a
+// warning, leaves the file as it is (without an end), and records epochs again from the next one
+// on.
 class AuditObserver final : public LoopObserver, public sampling::PassAudit {
  public:
-  // Nothing is made or removed before the loop begins.
+  // Makes and removes nothing before the loop begins.
   explicit AuditObserver(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
   void BeginPass(uint64_t pass, const sampling::Pairs& pairs,
@@ -26,21 +27,21 @@ class AuditObserver final : public LoopObserver, public sampling::PassAudit {
   void AddBatch(std::span<const sampling::Draw> draws) override;
   void EndPass(std::span<const sampling::LeftOut> left_out) override;
 
-  // Makes the folder; a run that starts from its beginning removes records of an earlier start.
+  // Makes the folder. A run that starts at step 0 removes the records of an earlier start.
   Next Begin(const Loop& loop) override;
-  // Flushes the record to the disk where its length is written.
+  // Flushes the record to the disk when the state is written, because the state has its length.
   void VisitState(StateVisitor visit) override;
 
  private:
   std::filesystem::path PathOf(uint64_t pass) const;
   void RemoveFrom(uint64_t pass) const;
-  // Goes on with the record of pass_, which has so many bytes; none: it was lost.
+  // Continues the record of epoch pass_ after so many bytes; none: the record was lost.
   void Reopen(std::optional<uint64_t> bytes);
 
   std::filesystem::path folder_;
   uint64_t pass_ = 0;
   bool restored_ = false;
-  std::optional<LineLog> file_;  // of pass_; none before the first, and where it was lost
+  std::optional<LineLog> file_;  // record of pass_; none before the first epoch, or if it was lost
 };
 
 }  // namespace tandem::train

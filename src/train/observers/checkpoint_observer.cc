@@ -14,8 +14,8 @@
 
 namespace tandem::train {
 
-// Where an earlier process was interrupted during a validation, its checkpoint lacks what this
-// process has just found.
+// If an earlier process was interrupted during the validation at its last step, its checkpoint
+// lacks the result, and this process, which has just validated, saves it again.
 Next CheckpointObserver::Begin(const Loop& loop) {
   if (validated_ && loop.state().step > 0) SaveIfDue(loop);
   return Next::kGoOn;
@@ -31,7 +31,7 @@ void CheckpointObserver::AfterValidation(const Loop& loop, const ValidationRepor
   if (report.best) folder_.KeepBests(loop.state().step);
 }
 
-// Saves nothing before the first step: a resumed run would do all of it again.
+// Saves nothing before the first step, because a resumed run would do everything again anyway.
 void CheckpointObserver::Interrupt(const Loop& loop) {
   if (loop.state().step > 0) SaveNow(loop);
 }
@@ -62,7 +62,7 @@ void RestoreState(Loop& loop, const std::filesystem::path& path, const Json& sta
   }
 }
 
-// Overwrites a tensor with rank 0's.
+// Overwrites a tensor with that of rank 0.
 void Share(dist::ProcessGroup& group, const at::Tensor& tensor) {
   const at::Tensor values = tensor.detach();
   group.Broadcast(values);

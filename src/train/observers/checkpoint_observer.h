@@ -1,5 +1,5 @@
-// Saves checkpoints at the plan's steps, at the run's end and when it is interrupted, and restores
-// them.
+// Saves checkpoints at the steps of the plan, at the end of the run and when it is interrupted, and
+// restores them.
 #pragma once
 
 #include "train/inputs/input_fingerprints.h"
@@ -11,7 +11,7 @@ namespace tandem::train {
 
 class CheckpointObserver final : public LoopObserver {
  public:
-  // `folder` outlives the observer.
+  // `folder` must outlive the observer.
   CheckpointObserver(const RunFolder& folder, const RunPlan& plan,
                      const InputFingerprints& fingerprints)
       : folder_(folder), plan_(plan), fingerprints_(fingerprints) {}
@@ -31,8 +31,9 @@ class CheckpointObserver final : public LoopObserver {
   bool validated_ = false;  // since this process began
 };
 
-// Takes the loop, its observers, weights and optimizers back to the checkpoint of `step`. In a
-// group rank 0 reads it, and the others get it from there. Throws ModelError for a broken one.
+// Restores the loop, its observers, weights and optimizers from the checkpoint of `step`. In a
+// group, rank 0 reads the checkpoint and sends it to the others. Throws ModelError for a broken
+// checkpoint.
 void RestoreCheckpoint(Loop& loop, const RunFolder& folder, int64_t step);
 
 }  // namespace tandem::train

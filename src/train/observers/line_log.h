@@ -1,5 +1,4 @@
-// A file that grows while a run goes on: the lines of metrics.jsonl and timing.jsonl, the records
-// of sampling/.
+// A file that grows during a run: metrics.jsonl, timing.jsonl, or a record in sampling/.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +12,9 @@ namespace tandem::train {
 
 class LineLog {
  public:
-  // Opens for appending, made where it is missing; with `keep_bytes` it is first cut back to that
-  // length. Throws OutputError, and ModelError where the file is shorter than `keep_bytes`.
+  // Opens the file for appending, and makes it if it is missing. With `keep_bytes`, it is first cut
+  // back to that length. Throws OutputError, and ModelError if the file is shorter than
+  // `keep_bytes`.
   LineLog(std::filesystem::path path, std::optional<uint64_t> keep_bytes);
   LineLog(const LineLog&) = delete;
   LineLog& operator=(const LineLog&) = delete;

@@ -10,7 +10,7 @@
 namespace tandem::train {
 namespace {
 
-// Rounds to a millionth, because a person reads it.
+// Rounds to a millionth, because people read it.
 double Rounded(double epoch) { return std::round(1e6 * epoch) / 1e6; }
 
 }  // namespace
@@ -86,7 +86,7 @@ void MetricsObserver::AfterMining(const Loop& loop, const MiningReport& found) {
 
 void MetricsObserver::VisitState(StateVisitor visit) {
   if (!visit.reads()) metrics_.Sync();
-  // A resumed run has cut the file back to this before there is an observer of it.
+  // A resumed run has cut the file back to this length already when it made the log.
   uint64_t bytes = metrics_.bytes();
   visit.Member("metrics_bytes", bytes, 0);
   visit.Member("loss_sum", loss_sum_);

@@ -1,5 +1,5 @@
 // Writes metrics.jsonl, which has the same bytes in every run of a recipe, and timing.jsonl, which
-// has wall times.
+// has wall-clock times.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,15 @@ namespace tandem::train {
 
 class MetricsObserver final : public LoopObserver {
  public:
-  // A line of means every `every` steps and after the last step of the run. The logs outlive it.
+  // Writes a line of means every `every` steps and after the last step of the run. The logs must
+  // outlive the observer.
   MetricsObserver(LineLog& metrics, LineLog& timing, int64_t every)
       : metrics_(metrics), timing_(timing), every_(every) {}
 
   Next AfterStep(const Loop& loop, const StepReport& made) override;
   void AfterMining(const Loop& loop, const MiningReport& found) override;
   void AfterValidation(const Loop& loop, const ValidationReport& found) override;
-  // Flushes metrics.jsonl where it is written: a checkpoint says how long the file is.
+  // Flushes metrics.jsonl when the state is written, because the state has the file's length.
   void VisitState(StateVisitor visit) override;
 
  private:
@@ -27,7 +28,7 @@ class MetricsObserver final : public LoopObserver {
   LineLog& metrics_;
   LineLog& timing_;
   int64_t every_;
-  // Since the last line.
+  // Sums since the last line.
   double loss_sum_ = 0;
   int64_t loss_steps_ = 0;
   int64_t false_negatives_ = 0;

@@ -1,8 +1,8 @@
-// What watches a training loop: metrics, progress, validation, checkpoints, profile, signals.
+// The observers of a training loop: metrics, progress, validation, checkpoints, profile, signals.
 //
-// The loop samples, steps and updates. Everything else is an observer that the loop calls at fixed
-// moments, in the order of its list. An observer does not change what the next step computes; it
-// can ask the loop to stop.
+// The loop itself samples, steps and updates. Everything else is done by observers, which the loop
+// calls at fixed moments, in the order of its list. An observer does not change what the next step
+// computes, but it can ask the loop to stop.
 #pragma once
 
 #include <cstdint>
@@ -18,53 +18,55 @@ namespace tandem::train {
 
 class Loop;
 
-// What the loop does after a call.
+// The action of the loop after a call of an observer.
 enum class Next {
   kGoOn,
-  kStop,       // end the run here: it is complete
-  kInterrupt,  // stop now; a later process goes on from here
+  kStop,       // end the run here; it is complete
+  kInterrupt,  // stop now; a later process resumes the run here
 };
 
-// Often enough to see a model collapse, and too rare to cost time.
+// The number of steps from one computation of the loss of equal scores to the next. It is small
+// enough to see a model collapse, and large enough to cost little time.
 inline constexpr int64_t kEqualScoresEvery = 5;
 
-// What one step did.
+// The result of one step.
 struct StepReport {
-  // Mean over the step's batches: by queries where the objective is separable by row.
+  // Mean over the step's batches. Batches are weighted by their queries if the objective is
+  // separable by row.
   double loss = 0;
-  // The same of a model that gives all pairs of a batch the same score: in every
+  // The same mean for a model that gives all pairs of a batch the same score. Computed in every
   // kEqualScoresEvery-th step, 0 in the others.
   double equal_scores_loss = 0;
-  double gradient_norm = 0;  // before clipping; not finite where `skipped`
+  double gradient_norm = 0;  // before clipping; not finite if `skipped`
   double learning_rate = 0;
-  bool skipped = false;  // without an update: a gradient overflowed (train/step/loss_scale.h)
+  bool skipped = false;  // no update: a gradient overflowed (train/step/loss_scale.h)
   int64_t queries = 0;
   int64_t tokens = 0;
-  int64_t negatives = 0;        // cells that the masks allow; counted with a filter only
-  int64_t false_negatives = 0;  // of these, cells that the filter took out
-  // Batches that could teach nothing: no query had a document that it may be compared with.
+  int64_t negatives = 0;        // pairs that the masks allow; counted only with a filter
+  int64_t false_negatives = 0;  // pairs among these that the filter took out
+  // Batches that could teach nothing, because no query had an allowed negative.
   int64_t empty_batches = 0;
   int64_t batches = 0;
   double seconds = 0;
 };
 
-// What a validation found.
+// The result of a validation.
 struct ValidationReport {
   const char* measure = "";  // "ndcg@10" or "loss"
   double value = 0;
-  bool best = false;  // of the run so far
+  bool best = false;  // the best of the run so far
   double seconds = 0;
-  std::span<const MeasuredValue> further;  // of validation.report
+  std::span<const MeasuredValue> further;  // of the measures in validation.report
 };
 
-// Where a round of mining stands.
+// The progress of a mining round.
 struct MiningStage {
   const char* work = "";  // "encoding documents"
-  double share = 0;       // of this work that is done
-  double seconds = 0;     // that it has taken so far
+  double share = 0;       // share of this work that is done
+  double seconds = 0;     // that this work has taken so far
 };
 
-// What a round of mining found.
+// The result of a mining round.
 struct MiningReport {
   int64_t round = 0;  // from 0
   search::MiningSummary sums;
@@ -75,24 +77,24 @@ class LoopObserver {
  public:
   virtual ~LoopObserver() = default;
 
-  // Called before the first step of this process, which may be in the middle of a resumed run.
+  // Called before the first step of this process, which may be any step of a resumed run.
   virtual Next Begin(const Loop& /*loop*/) { return Next::kGoOn; }
   virtual Next BeforeStep(const Loop& /*loop*/) { return Next::kGoOn; }
-  // After each step; the loop's state counts it already.
+  // Called after each step, which the loop's state already counts.
   virtual Next AfterStep(const Loop& /*loop*/, const StepReport& /*report*/) { return Next::kGoOn; }
-  // While a validation runs, with the share that is done; false interrupts it.
+  // Called during a validation with the share of it that is done; returning false interrupts it.
   virtual bool DuringValidation(const Loop& /*loop*/, double /*share*/) { return true; }
   virtual void AfterValidation(const Loop& /*loop*/, const ValidationReport& /*report*/) {}
-  // While negatives are mined; false interrupts the round, which leaves nothing behind.
+  // Called while negatives are mined; returning false interrupts the round, whose results are lost.
   virtual bool DuringMining(const Loop& /*loop*/, const MiningStage& /*stage*/) { return true; }
   virtual void AfterMining(const Loop& /*loop*/, const MiningReport& /*report*/) {}
-  // When the run is complete.
+  // Called when the run is complete.
   virtual void End(const Loop& /*loop*/) {}
-  // When an observer has asked to interrupt the run.
+  // Called when an observer has asked to interrupt the run.
   virtual void Interrupt(const Loop& /*loop*/) {}
 
-  // What a resumed run needs of this observer: members of the object "loop" in a checkpoint's
-  // state.json.
+  // Visits the state that a resumed run needs of this observer: members of the object "loop" in a
+  // checkpoint's state.json.
   virtual void VisitState(StateVisitor /*visit*/) {}
 };
 

@@ -1,5 +1,5 @@
-// Times the operations of each step, except for the first step of a process, which includes work
-// that is done only once.
+// Times the operations of each step but the first one of a process, which includes work that is
+// done only once.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,14 @@
 
 namespace tandem::train {
 
-// First in a loop's list, so that it does not time what other observers do.
+// Must be the first observer in a loop's list, so that it does not time what others do.
 class ProfileObserver final : public LoopObserver {
  public:
-  // Adds to `profile`, which outlives it.
+  // Adds its times to `profile`, which must outlive the observer.
   explicit ProfileObserver(StepProfile& profile) : profile_(profile) {}
 
   Next BeforeStep(const Loop& loop) override;
-  // Mining is no part of the step.
+  // Pauses during mining, which is not part of a step.
   bool DuringMining(const Loop& loop, const MiningStage& stage) override;
   void AfterMining(const Loop& loop, const MiningReport& report) override;
   Next AfterStep(const Loop& loop, const StepReport& report) override;
@@ -26,10 +26,10 @@ class ProfileObserver final : public LoopObserver {
   void Start();
 
   StepProfile& profile_;
-  bool warm_ = false;    // this process has made a step
-  bool paused_ = false;  // while it mines
+  bool warm_ = false;    // this process has made its first step
+  bool paused_ = false;  // during mining
   std::optional<tensor::ActiveProfile> active_;
-  std::optional<tensor::ProfileScope> rest_;  // what no operation of the step counts
+  std::optional<tensor::ProfileScope> rest_;  // time of the step outside of all operations
 };
 
 }  // namespace tandem::train

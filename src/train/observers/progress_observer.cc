@@ -70,19 +70,21 @@ bool ProgressObserver::DuringMining(const Loop& loop, const MiningStage& stage) 
   return true;
 }
 
-// The round before the first step says nothing about how long steps take.
+// Restarts the clock after a mining round before the first step, because its time says nothing
+// about how long steps take.
 void ProgressObserver::AfterMining(const Loop& loop, const MiningReport& /*report*/) {
   bar_->Update(Done(loop), Detail(loop));
   if (last_.empty()) bar_->RestartClock();
 }
 
 void ProgressObserver::AfterValidation(const Loop& loop, const ValidationReport& report) {
-  // "loss" alone is the training loss, which stands before it.
+  // The word "validation" tells a validation loss from the training loss, which is printed before
+  // it.
   const bool is_loss = std::string_view(report.measure) == "loss";
   validation_ =
       fmt::format("{}{} {:.4f}", is_loss ? "validation " : "", report.measure, report.value);
   bar_->Update(Done(loop), Detail(loop));
-  // The validation before the first step says nothing about how long steps take.
+  // The time of the validation before the first step says nothing about how long steps take.
   if (last_.empty()) bar_->RestartClock();
 }
 

@@ -1,4 +1,4 @@
-// Shows a person how far the run is: steps, loss, rate, the last validation.
+// Shows the progress of a run: steps, loss, rate, the last validation.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace tandem::train {
 
 class ProgressObserver final : public LoopObserver {
  public:
-  // Loss and rate are means over the last `window` steps of this process.
+  // Shows loss and rate as means over the last `window` steps of this process.
   explicit ProgressObserver(int64_t window) : window_(static_cast<size_t>(window)) {}
 
   Next Begin(const Loop& loop) override;
@@ -26,7 +26,7 @@ class ProgressObserver final : public LoopObserver {
   void Interrupt(const Loop& loop) override;
 
  private:
-  // Steps, or per mille of a run whose number of steps is not known.
+  // Number of steps done, or thousandths of a run whose number of steps is not known.
   static uint64_t Done(const Loop& loop);
   struct StepFigures {
     double loss = 0;

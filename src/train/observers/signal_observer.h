@@ -1,5 +1,5 @@
-// Interrupts a run between steps, during a validation or while it mines, when the program asks for
-// it.
+// Interrupts a run between steps, during a validation or during mining, when the program asks to
+// stop.
 #pragma once
 
 #include <utility>

@@ -22,7 +22,7 @@ double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Rank 0's value.
+// Returns the value of rank 0.
 double Agreed(const Loop& loop, double value) {
   if (loop.group() == nullptr) return value;
   const at::Tensor number = at::full({1}, value, at::kDouble);
@@ -51,7 +51,7 @@ Next ValidationObserver::Validate(const Loop& loop) {
       validator_.Measure(loop.model(), loop.objective_states(),
                          [&loop](double share) { return loop.TellDuringValidation(share); });
   if (!found) return Next::kInterrupt;
-  // All processes go by one value, whatever their machines make of the last digit.
+  // All processes use the value of rank 0, because rounding may differ from machine to machine.
   const double value = Agreed(loop, found->value);
   if (!std::isfinite(value)) {
     throw DivergedError(step, fmt::format("the validation's {} is {}", measure_, value));
@@ -91,7 +91,8 @@ bool ValidationObserver::Count(int64_t step, double value) {
   return best;
 }
 
-// What validation cost this process: a resumed run has lost the times of earlier ones.
+// Notes the time that validation took in this process. A resumed run does not know the times of
+// earlier processes.
 void ValidationObserver::NoteCost() const {
   if (validations_ == 0) return;
   const double all = std::max(SecondsSince(begin_), seconds_);
@@ -109,8 +110,7 @@ void ValidationObserver::End(const Loop& loop) {
                    measure_, patience_));
 }
 
-// A checkpoint of an earlier version has no base_value, and best_step 0 where nothing was
-// validated.
+// Checkpoints of earlier versions have no base_value, and best_step 0 if nothing was validated.
 void ValidationObserver::VisitState(StateVisitor visit) {
   ValidationState& state = state_;
   visit.Member("validated_step", state.validated_step);

@@ -1,5 +1,5 @@
-// Validates before the first step and at the plan's steps, keeps the best weights, and stops the
-// run when patience has run out.
+// Validates before the first step and at the steps of the plan, keeps the best weights, and stops
+// the run when the patience is used up.
 #pragma once
 
 #include <chrono>
@@ -14,15 +14,17 @@
 
 namespace tandem::train {
 
-// What the validations of a run have found so far.
+// The results of a run's validations so far.
 struct ValidationState {
-  int64_t validated_step = 0;  // of the last validation
-  // The best step; 0 is the model before training. Without a `best_value` there is none yet.
+  int64_t validated_step = 0;  // step of the last validation
+  // The step with the best value; 0 is the base model. If there is no `best_value`, there is none
+  // yet.
   int64_t best_step = 0;
   std::optional<double> best_value;
-  // The model before training. None in a run that an earlier version began: it did not measure it.
+  // The value of the base model. None in a run that an earlier version began, because it did not
+  // validate the base model.
   std::optional<double> base_value;
-  // The best after at least one step.
+  // The step with the best value among those after at least one step of training.
   int64_t best_trained_step = 0;
   std::optional<double> best_trained_value;
   int64_t validations_without_improvement = 0;
@@ -30,9 +32,9 @@ struct ValidationState {
 
 class ValidationObserver final : public LoopObserver {
  public:
-  // `patience`: the validations without improvement that end the run; 0: they never do. The
-  // validation before the first step costs none. `validator` and `folder` outlive the observer.
-  // Only rank 0 of a group writes weights.
+  // The run ends after `patience` validations without improvement (0: never); the validation of the
+  // base model does not count. `validator` and `folder` must outlive the observer. Only rank 0 of a
+  // group writes weights.
   ValidationObserver(Validator& validator, const RunFolder& folder, const RunPlan& plan,
                      int64_t patience)
       : validator_(validator),
@@ -41,7 +43,8 @@ class ValidationObserver final : public LoopObserver {
         patience_(patience),
         measure_(validator.name()) {}
 
-  // Validates the model before training; in a resumed run, what an interruption cut short.
+  // Validates the base model. In a resumed run, makes up for a validation that an interruption cut
+  // short.
   Next Begin(const Loop& loop) override;
   Next AfterStep(const Loop& loop, const StepReport& report) override;
   void End(const Loop& loop) override;
@@ -64,7 +67,7 @@ class ValidationObserver final : public LoopObserver {
   int64_t patience_;
   std::string measure_;
   ValidationState state_;
-  // Of this process.
+  // Numbers of this process.
   std::chrono::steady_clock::time_point begin_;
   double seconds_ = 0;
   int64_t validations_ = 0;

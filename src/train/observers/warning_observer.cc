@@ -12,11 +12,13 @@
 namespace tandem::train {
 namespace {
 
-// A model that tells documents apart at all is further from the loss of equal scores: a softmax
-// over 16 documents moves by 1 % where the paired document's logit is 0.03 above the others.
+// The loss counts as that of equal scores if it differs by less than this share. A model that tells
+// documents apart at all differs more: the loss of a softmax over 16 documents changes by 1 % if
+// the paired document's logit is 0.03 above the others.
 constexpr double kEqualShare = 0.01;
-// A run may begin so; a warning during the run waits for this many steps, and for a tenth of the
-// run. One at the end waits for a quarter of them.
+// A run may begin with equal scores. A warning during the run is given only after this many such
+// steps in a row, and after a tenth of the run's steps. At the end of the run a quarter of this
+// number is enough.
 constexpr int64_t kManySteps = 20;
 
 }  // namespace
@@ -54,7 +56,7 @@ void WarningObserver::CountFiltered(const Loop& loop, const StepReport& report) 
                   loop.state().step, report.false_negatives, report.negatives));
 }
 
-// A step without a negative that the filter has not taken out.
+// Counts steps in which no query had an allowed negative, unless the filter took negatives out.
 void WarningObserver::CountEmpty(const Loop& loop, const StepReport& report) {
   if (report.empty_batches < report.batches || report.false_negatives > 0) return;
   if (++empty_steps_ > 1) return;
@@ -62,7 +64,7 @@ void WarningObserver::CountEmpty(const Loop& loop, const StepReport& report) {
                    EmptyBatchText(report.batches > 1 ? "its batches have" : "its batch has")));
 }
 
-// Once in a run: later rounds are in metrics.jsonl.
+// Warns only once in a run; numbers of later rounds are in metrics.jsonl.
 void WarningObserver::AfterMining(const Loop& loop, const MiningReport& report) {
   const search::MiningSummary& sums = report.sums;
   if (warned_fewer_ || sums.full == sums.queries) return;

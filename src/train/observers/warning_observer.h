@@ -1,5 +1,5 @@
-// Warns a person of a run that learns nothing: the model gives all documents the same score, or
-// batches have no negative, or the false-negative filter leaves few, or nothing is left to mine.
+// Warns a person of a run that learns nothing: the model gives all documents the same score,
+// batches have no negative, the false-negative filter leaves few negatives, or too few are mined.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ class WarningObserver final : public LoopObserver {
   int64_t equal_steps_ = 0;  // in a row with the loss of equal scores
   bool warned_equal_ = false;
   bool warned_fewer_ = false;
-  int64_t filtered_steps_ = 0;  // in which the filter took most negatives
-  int64_t empty_steps_ = 0;     // that had nothing to compare
+  int64_t filtered_steps_ = 0;  // steps in which the filter took most negatives
+  int64_t empty_steps_ = 0;     // steps without any allowed negative
 };
 
 }  // namespace tandem::train

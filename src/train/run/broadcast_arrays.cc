@@ -13,7 +13,7 @@ namespace {
 
 using Values = decltype(sampling::StateArray::values);
 
-// An empty array of the type with this index.
+// Returns an empty array of the type with this index.
 Values OfType(size_t index) {
   if (index == 1) return std::vector<uint32_t>();
   if (index == 2) return std::vector<uint8_t>();

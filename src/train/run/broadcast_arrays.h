@@ -1,4 +1,4 @@
-// Rank 0's arrays on every process of a group.
+// Sends arrays from rank 0 to all processes of a group.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace tandem::train {
 
-// Returns rank 0's `arrays`; what other processes give does not count.
+// Returns the `arrays` of rank 0; those of other processes are ignored.
 std::vector<sampling::StateArray> BroadcastArrays(dist::ProcessGroup& group,
                                                   std::vector<sampling::StateArray> arrays);
 

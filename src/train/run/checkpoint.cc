@@ -43,7 +43,7 @@ std::vector<NamedTensor> TensorsOf(std::span<const optim::StateTensor> states) {
 }
 
 void WriteTensors(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors) {
-  std::vector<at::Tensor> on_host;  // what `views` point to
+  std::vector<at::Tensor> on_host;  // memory that `views` point to
   std::vector<weights::TensorToWrite> views;
   for (const NamedTensor& tensor : tensors) {
     on_host.push_back(tensor.value.detach().cpu());
@@ -55,9 +55,8 @@ void WriteTensors(const std::filesystem::path& path, const std::vector<NamedTens
   weights::WriteSafetensors(path, views);
 }
 
-// Copies only those pieces that differ. The system provides memory for a page of zeros only when
-// the page is written to. Moments that are zero, as most of a vocabulary's are, then take no
-// memory.
+// Copies only the pages that differ. The system provides memory for a page of zeros only when the
+// page is written to, so that zero moments, as of most of a vocabulary, take no memory.
 void CopyWhatDiffers(std::string_view bytes, char* to) {
   constexpr size_t kPiece = 4096;
   for (size_t i = 0; i < bytes.size(); i += kPiece) {
@@ -68,7 +67,7 @@ void CopyWhatDiffers(std::string_view bytes, char* to) {
   }
 }
 
-// Through memory of the host's own: a file's bytes may lie where no float may.
+// Copies through memory on the host, because floats in a mapped file may be unaligned.
 void CopyToDevice(std::string_view bytes, const at::Tensor& to) {
   const at::Tensor copy = at::empty(to.sizes(), at::kFloat);
   std::memcpy(copy.data_ptr(), bytes.data(), bytes.size());

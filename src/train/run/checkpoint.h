@@ -1,8 +1,8 @@
-// Everything that a run needs to go on, in one folder.
+// A checkpoint: a folder with everything that a run needs to resume.
 //
 //   weights.safetensors     the parameters, float32
-//   optimizer.safetensors   what optimizers and the objective keep
-//   sampler.safetensors     what the sampler keeps of every query or pair; only where it keeps any
+//   optimizer.safetensors   state of the optimizers and the objective
+//   sampler.safetensors     the sampler's state of each query or pair; only if it has any
 //   state.json              loop, sampler, counters, fingerprint of the data
 #pragma once
 
@@ -20,48 +20,49 @@
 
 namespace tandem::train {
 
-// The parameters whose values a checkpoint saves: those of the model that are trained, and the
-// objective's scale and bias.
+// Returns the parameters that a checkpoint saves: the trained ones of the model, and scale and bias
+// of the objective.
 std::vector<model::NamedParameter> SavedParameters(model::DualEncoder& model,
                                                    const ObjectiveStates& states);
 
-// Writes the folder complete or not at all, flushed to the disk. Throws OutputError.
+// Writes the whole folder or nothing, and flushes it to the disk. Throws OutputError.
 void SaveCheckpoint(const std::filesystem::path& folder,
                     std::span<const model::NamedParameter> parameters,
                     std::span<const optim::StateTensor> tensors, const Json& state,
                     std::span<const sampling::StateArray> sampler = {});
 
-// A folder with weights and state only: a model that may turn out to be the best.
+// Writes a folder with only weights and state, for a model that may become the best of the run.
 void SaveWeights(const std::filesystem::path& folder,
                  std::span<const model::NamedParameter> parameters, const Json& state);
 
-// state.json. Throws ModelError where it is missing or broken.
+// Reads state.json. Throws ModelError if it is missing or broken.
 Json ReadState(const std::filesystem::path& folder);
 
-// What may be asked of a checkpoint that is not restored, as it says it or the value here.
+// Facts about a checkpoint that are known without restoring it. The values here are those of a
+// checkpoint that does not state them.
 struct CheckpointFacts {
   InputFingerprints inputs;
   int64_t ranks = 1;  // processes that trained together
   uint64_t metrics_bytes = 0;
-  int64_t best_step = 0;  // of its validations; 0 in a run without them, too
+  int64_t best_step = 0;  // best step of its validations; also 0 in a run without validation
   std::optional<double> base_value;
   bool stopped_early = false;
-  double progress = 0;  // of a run whose number of steps is not known; 0: it is
+  double progress = 0;  // for a run whose number of steps is not known; else 0
   double progress_before = 0;
 };
 CheckpointFacts FactsOf(const Json& state);
-// Throws as ReadState.
+// Reads the facts. Throws as ReadState does.
 CheckpointFacts ReadFacts(const std::filesystem::path& folder);
 
-// Overwrites the parameters. Throws ModelError for a file that does not have exactly theirs.
+// Overwrites the parameters. Throws ModelError if the file does not have exactly these.
 void LoadWeights(const std::filesystem::path& folder,
                  std::span<const model::NamedParameter> parameters);
 
-// Overwrites the tensors that optimizers and the objective keep; what else they keep is in the
-// state. Throws as LoadWeights.
+// Overwrites the tensors of the optimizers' and the objective's state; the rest of that state is in
+// state.json. Throws as LoadWeights does.
 void LoadTensors(const std::filesystem::path& folder, std::span<const optim::StateTensor> tensors);
 
-// The sampler's arrays, in no particular order; none where the checkpoint has no file of them.
+// Returns the sampler's arrays, in no particular order; none if the checkpoint has no file of them.
 // Throws ModelError for a broken file.
 std::vector<sampling::StateArray> LoadSamplerArrays(const std::filesystem::path& folder);
 

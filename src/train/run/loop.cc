@@ -21,7 +21,7 @@ sampling::Batch NextBatch(sampling::Sampler& sampler) {
   return sampler.Next();
 }
 
-// With masks of those queries that this process scores.
+// Makes the batch, with masks of only those queries that this process scores.
 TrainingBatch MakeBatch(const LoopParts& parts, const sampling::Batch& plan) {
   const tensor::ProfileScope scope("assemble batch");
   return parts.batches.Make(
@@ -48,7 +48,7 @@ struct Loop::BatchSums {
   int64_t false_negatives = 0;
   int64_t empty_batches = 0;
   int64_t batches = 0;
-  bool complete = false;  // the step has all its batches
+  bool complete = false;  // this was the step's last batch
 };
 
 Loop::Loop(const LoopParts& parts, const LoopOptions& options, std::vector<LoopObserver*> observers)
@@ -113,7 +113,8 @@ StepReport Loop::Step() {
   }
   try {
     const BatchSums sums = RunBatches();
-    // Gradients are a weighted sum over the batches; dividing by the weights makes it a mean.
+    // The gradients are a weighted sum over the batches; dividing by the sum of weights gives the
+    // mean.
     const double share = 1 / sums.weight;
     const UpdateReport update = parts_.updater.Step(state_.step, share, state_.progress);
     ++state_.step;
@@ -138,7 +139,8 @@ StepReport Loop::Step() {
   }
 }
 
-// A run of 3 epochs ends at 3 - 1e-9 of them: shares of passes are sums of rounded numbers.
+// Counts a run of 3 epochs as done at 3 - 1e-9, because shares of epochs are sums of rounded
+// numbers.
 void Loop::CountProgress() {
   state_.epoch = parts_.sampler.Passes();
   const double done = by_progress()
@@ -154,16 +156,17 @@ Loop::BatchSums Loop::RunBatches() {
   return sums;
 }
 
-// A run by epochs ends with its last batch: the last step may have fewer than the others.
+// A run whose length is given in epochs ends with their last batch, so that its last step may have
+// fewer batches than the others.
 bool Loop::IsLastBatch(int64_t part) const {
   if (part + 1 == options_.accumulate) return true;
   if (by_progress()) return parts_.sampler.Passes() >= *options_.epochs - 1e-9;
   return options_.batches && state_.batches + 1 >= *options_.batches;
 }
 
-// A batch weighs by its queries where the objective is a mean over queries: the step is then that
-// of one batch with all their queries. Other objectives compare within a batch; there each batch
-// weighs the same.
+// Batches are weighted by their numbers of queries if the objective is a mean over queries: the
+// step is then the same as with one batch of all these queries. Other objectives compare pairs
+// within a batch; their batches have equal weights.
 void Loop::RunBatch(int64_t part, BatchSums& sums) {
   const sampling::Batch plan = NextBatch(parts_.sampler);
   sums.complete = IsLastBatch(part);
@@ -231,7 +234,7 @@ std::vector<sampling::StateArray> Loop::SamplerArrays() const {
 
 Json Loop::State() const {
   Json state = Json::object();
-  LoopState loop = state_;  // it stays as it is
+  LoopState loop = state_;  // a copy, because writing must not change state_
   VisitState(StateVisitor::Writer(state), loop, {});
   return state;
 }

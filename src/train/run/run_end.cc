@@ -19,8 +19,8 @@
 namespace tandem::train {
 namespace {
 
-// The scale and bias that the objective learned; none where it learns none. Those of the base are
-// not written then, because they do not fit the trained model's scores.
+// Returns the scale and bias that the objective learned; none if it learns none. The base model's
+// are not written then, because they do not fit the trained model's scores.
 std::optional<weights::Calibration> CalibrationOf(const Trainer& trainer) {
   std::optional<weights::Calibration> calibration = trainer.states.Calibration();
   if (!calibration) return std::nullopt;
@@ -29,8 +29,8 @@ std::optional<weights::Calibration> CalibrationOf(const Trainer& trainer) {
   return calibration;
 }
 
-// `validation` is what the run's validations found; null: it has none. `saved_step` is the step
-// whose weights are saved.
+// `validation` has the results of the run's validations; null: the run has none. `saved_step` is
+// the step whose weights are saved.
 weights::ModelCard CardOf(const Trainer& trainer, const ValidationState* validation,
                           int64_t saved_step) {
   const config::Recipe& recipe = trainer.recipe();
@@ -62,7 +62,7 @@ weights::ModelCard CardOf(const Trainer& trainer, const ValidationState* validat
   return card;
 }
 
-// The last lines of a run whose training did not help.
+// Warns at the end of a run if no validation was better than that of the base model.
 void WarnOfNoImprovement(const std::string& measure, const ValidationState& validation) {
   if (validation.best_step > 0 || !validation.base_value || !validation.best_trained_value) return;
   Warn(
@@ -73,7 +73,7 @@ void WarnOfNoImprovement(const std::string& measure, const ValidationState& vali
                   validation.best_trained_step));
 }
 
-// The last line of metrics.jsonl; none where there is none that is whole and known.
+// Returns the last line of metrics.jsonl; none if the file has none, or the line is cut or unknown.
 std::optional<report::MetricsRow> LastRow(const RunFolder& folder) {
   if (!std::filesystem::exists(folder.metrics())) return std::nullopt;
   std::string text = ReadFile(folder.metrics());

@@ -1,4 +1,4 @@
-// The end of a run: the model that it leaves, and the last line of its metrics.
+// Ends a run: saves its model and writes the last line of its metrics.
 #pragma once
 
 #include "train/observers/line_log.h"
@@ -9,14 +9,14 @@
 
 namespace tandem::train {
 
-// Saves the best weights as the run's model, and then writes the line that says so as the last one
-// of metrics.jsonl. So where a run ends with this line, the saved model is that of this end, not of
-// an earlier end after which the run became longer. `validation` is what the run's validations
-// found; null: it has none.
+// Saves the best weights as the run's model, and then writes the line that says so as the last line
+// of metrics.jsonl. If a run's metrics end with this line, the saved model therefore is that of
+// this end, not of an earlier end after which the run became longer. `validation` has the results
+// of the run's validations; null: the run has none.
 void SaveModel(const Trainer& trainer, const RunFolder& folder, const LoopState& state,
                const ValidationState* validation, LineLog& metrics);
 
-// Whether the run has come to its end at its last checkpoint and its model is written.
+// Whether the run ended at its last checkpoint and has written its model.
 bool IsFinished(const RunFolder& folder);
 
 }  // namespace tandem::train

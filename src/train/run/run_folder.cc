@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kStep = "step-";
 constexpr std::string_view kBest = "best-";
 
-// The number in a name "PREFIX00000100"; nothing in other names.
+// Returns the number in a name "PREFIX00000100"; nothing for other names.
 std::optional<int64_t> NumberIn(const std::filesystem::path& path, std::string_view prefix) {
   const std::string name = path.filename().native();
   if (name.rfind(prefix, 0) != 0) return std::nullopt;
@@ -37,9 +37,10 @@ void Remove(const std::filesystem::path& path) {
   if (error) throw OutputError(path.native(), "cannot be removed", error.value());
 }
 
-// The name that a process was writing to when it was killed: "NAME" of the file "NAME.tmpPID" that
-// AtomicFile writes, or of the folder ".NAME.tmpPID" of AtomicFolder (".old" after it where the
-// file system cannot exchange folders). Nothing where `name` is neither.
+// Returns the name under which a process that was killed wanted to save a temporary file or folder:
+// "NAME" for the file "NAME.tmpPID" of AtomicFile, and for the folder ".NAME.tmpPID" of
+// AtomicFolder (with ".old" after it if the file system cannot exchange folders). Nothing for other
+// paths.
 std::optional<std::string> NameBehindTemporary(const std::filesystem::path& path) {
   std::string name = path.filename().native();
   const bool is_folder = std::filesystem::is_directory(std::filesystem::symlink_status(path));
@@ -58,8 +59,8 @@ std::optional<std::string> NameBehindTemporary(const std::filesystem::path& path
   return name.substr(0, end);
 }
 
-// Entries of `folder` that a killed process was still writing; `ours` says which names a run writes
-// there.
+// Returns the entries of `folder` that a killed process has left unfinished; `ours` says which
+// names a run writes there.
 template <typename Ours>
 std::vector<std::filesystem::path> Leftovers(const std::filesystem::path& folder,
                                              const Ours& ours) {
@@ -81,7 +82,7 @@ std::vector<int64_t> NumbersIn(const std::filesystem::path& folder, std::string_
   return numbers;
 }
 
-// A folder can be made at `path` only where its nearest ancestor that exists is one.
+// Throws if no folder can be made at `path`, because its nearest existing ancestor is not a folder.
 void CheckAncestors(const std::filesystem::path& path) {
   std::error_code error;
   std::filesystem::path ancestor = std::filesystem::absolute(path).parent_path();
@@ -93,7 +94,7 @@ void CheckAncestors(const std::filesystem::path& path) {
   }
 }
 
-// Whether the run saves the checkpoint of `folder` even where nothing interrupts it.
+// Whether the run would save the checkpoint of `folder` even without an interruption.
 bool IsPlanned(const RunPlan& plan, int64_t step, const std::filesystem::path& folder) {
   if (!plan.by_progress) return plan.CheckpointDue(step);
   const CheckpointFacts facts = ReadFacts(folder);

@@ -19,12 +19,12 @@
 namespace tandem::train {
 namespace {
 
-// Two states last only a moment: another process tests the lock when it starts, or a process has
-// taken the lock and has not written its name yet. A few attempts wait for both.
+// Two states last only a moment: another process may test the lock when it starts, or may have
+// taken it without having written its name yet. A few attempts wait for both to pass.
 constexpr int kAttempts = 10;
 constexpr auto kPause = std::chrono::milliseconds(50);
 
-// "process 1234 on host.example", as the holder writes it.
+// Returns the name that the holder of the lock writes: "process 1234 on host.example".
 std::string ThisProcess() {
   std::array<char, 256> host{};
   if (::gethostname(host.data(), host.size() - 1) != 0) host = {"an unknown host"};

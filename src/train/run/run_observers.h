@@ -1,4 +1,4 @@
-// What watches a run: its observers, and the files that they append lines to.
+// The observers of a run, and the files to which they append lines.
 #pragma once
 
 #include <cstdint>
@@ -16,25 +16,26 @@
 
 namespace tandem::train {
 
-// Rank 0's.
+// The logs of a run; only rank 0 has them.
 struct RunLogs {
-  // metrics.jsonl is cut back to what it was at `checkpoint`; none: at the start of the run.
+  // Cuts metrics.jsonl back to its length at `checkpoint`; none: to the length at the start of the
+  // run.
   RunLogs(const RunFolder& folder, const std::optional<int64_t>& checkpoint);
 
   LineLog metrics;
   LineLog timing;
 };
 
-// The observers in the order in which the loop calls them. Those that write are rank 0's alone.
+// The observers in the order in which the loop calls them. Only rank 0 has those that write files.
 class RunObservers {
  public:
-  // `logs`: null on the other processes of a group. All of it outlives the observers.
+  // `logs` is null on the other processes of a group. All arguments must outlive the observers.
   RunObservers(const Trainer& trainer, const RunPlan& plan, const RunFolder& folder, RunLogs* logs,
                const StopRequest& stop);
 
-  // The checkpoint observer follows all observers whose state it saves.
+  // Returns the observers. The checkpoint observer comes after all observers whose state it saves.
   std::vector<LoopObserver*> List();
-  // Null: the run has no validation.
+  // Returns null if the run has no validation.
   const ValidationState* validation() const {
     return validation_ ? &validation_->state() : nullptr;
   }

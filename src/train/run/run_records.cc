@@ -10,7 +10,8 @@
 namespace tandem::train {
 namespace {
 
-// Replaces line ends by spaces, because a line end would also end the comment that holds the text.
+// Replaces line ends by spaces, because a line end would also end the comment that contains the
+// text.
 std::string OnOneLine(std::string text) {
   for (char& c : text) {
     if (c == '\n' || c == '\r') c = ' ';

@@ -1,4 +1,4 @@
-// What a run folder keeps of its recipe: as it was given, and with every value resolved.
+// The recipe files of a run folder: the recipe as it was given, and with every value resolved.
 #pragma once
 
 #include <string>
@@ -10,30 +10,30 @@
 namespace tandem::train {
 
 struct ResolvedRecord {
-  std::string_view version;             // of Tandem
-  std::string_view isa;                 // what the run is computed on
-  std::string_view learning_rate_note;  // "": none
+  std::string_view version;             // Tandem's version
+  std::string_view isa;                 // instruction sets that the run uses
+  std::string_view learning_rate_note;  // "": no note
 };
 
-// recipe.resolved.toml: the recipe with every value. Every path is cut to its last part and
-// `output` is left out, so that the same run in another place writes the same bytes.
+// Returns the text of recipe.resolved.toml: the recipe with every value. Every path is cut to its
+// last part and `output` is left out, so that the same run in another place writes the same bytes.
 std::string ResolvedRecipeText(const config::LoadedRecipe& loaded, const ResolvedRecord& record);
 
-// What recipe.resolved.toml says; `name` is the file's. Keys that the version that wrote it did not
-// know have the values by which it did what it did, not today's defaults.
+// Reads the text of recipe.resolved.toml; `name` is the file's name. Keys that the version that
+// wrote it did not know get values that describe what that version did, not today's defaults.
 config::Recipe ReadResolvedRecipe(std::string_view text, std::string_view name,
                                   config::RecipeCatalogues catalogues);
 
-// recipe.given.toml: the recipe's file as it is, under comments with Tandem's version, each `--set`
-// in its order, and `flags` (such as "--seed 7").
+// Returns the text of recipe.given.toml: the recipe's file as it is, after comments with Tandem's
+// version, each `--set` in its order, and `flags` (such as "--seed 7").
 std::string GivenRecipeText(const config::LoadedRecipe& loaded, std::string_view version,
                             const std::vector<std::string>& flags);
 
-// The recipe with every path cut to its last part and without `output`.
+// Returns the recipe with every path cut to its last part and without `output`.
 config::Recipe PortableRecipe(config::Recipe recipe);
 
-// The last part of a path: "all-MiniLM-L6-v2" of "../models/all-MiniLM-L6-v2/". "." and ".." are
-// resolved first. "" stays "".
+// Returns the last part of a path: "all-MiniLM-L6-v2" for "../models/all-MiniLM-L6-v2/". "." and
+// ".." are resolved first. "" stays "".
 std::string PortablePath(const std::string& path);
 
 }  // namespace tandem::train

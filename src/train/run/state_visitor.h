@@ -1,5 +1,5 @@
-// The members of a checkpoint's state.json: one list of them for each part of a run, by which they
-// are written and by which they are read.
+// Writes and reads the members of a checkpoint's state.json. Each part of a run lists its members
+// once, for both directions.
 //
 //   void LossScale::VisitState(StateVisitor visit) {
 //     visit.Member("value", value_);
@@ -16,7 +16,7 @@
 
 namespace tandem::train {
 
-// Visits the members of one JSON object, which outlives it. Passed by value.
+// Visits the members of one JSON object, which must outlive the visitor. It is passed by value.
 class StateVisitor {
  public:
   // Writes the values into `object` and leaves them as they are.
@@ -34,18 +34,18 @@ class StateVisitor {
   void Member(const char* name, std::vector<std::pair<int64_t, uint64_t>>& value) const;
   void Member(const char* name, Json& value) const;
 
-  // A member that some runs keep, or that earlier versions did not write: it is written where
-  // `kept`, and reading gives `otherwise` where it is missing.
+  // A member that some runs do not have, or that earlier versions did not write: it is written if
+  // `kept`, and reading gives `otherwise` if it is missing.
   void Member(const char* name, bool& value, bool otherwise, bool kept = true) const;
   void Member(const char* name, int64_t& value, int64_t otherwise, bool kept = true) const;
   void Member(const char* name, uint64_t& value, uint64_t otherwise, bool kept = true) const;
   void Member(const char* name, double& value, double otherwise, bool kept = true) const;
-  // The same: without a value it is not written.
+  // A member that is not written if it has no value.
   void Member(const char* name, std::optional<double>& value) const;
-  // null where there is no value.
+  // A member that is written as null if it has no value.
   void NullableMember(const char* name, std::optional<uint64_t>& value) const;
 
-  // The object under `name`. Reading throws as Member.
+  // Visits the object under `name`. Reading throws as Member does.
   StateVisitor Part(const char* name) const;
 
  private:
@@ -55,8 +55,8 @@ class StateVisitor {
   template <typename T>
   void Optional(const char* name, T& value, T otherwise, bool kept) const;
 
-  Json* to_;          // null: it reads
-  const Json* from_;  // null: it writes
+  Json* to_;          // null: the visitor reads
+  const Json* from_;  // null: the visitor writes
 };
 
 }  // namespace tandem::train

@@ -31,7 +31,8 @@
 namespace tandem::train {
 namespace {
 
-// The text of the recipe that the run was started with, as rank 0 of a group reads it.
+// Returns the text of the recipe that the run was started with, as rank 0 of the group reads it;
+// none if there is none.
 std::optional<std::string> RecordedRecipe(const RunFolder& folder, dist::ProcessGroup& group) {
   std::string text;
   group.Agree([&] {
@@ -42,9 +43,9 @@ std::optional<std::string> RecordedRecipe(const RunFolder& folder, dist::Process
   return text;
 }
 
-// A resumed run keeps what it began with where the recipe leaves the choice to Tandem: an earlier
-// version may have had other defaults for the objective's parameters, took no negatives then, or
-// knew no mask of a query's own text.
+// A resumed run keeps the values that it began with if the recipe leaves the choice to Tandem: an
+// earlier version may have had other defaults for the objective's parameters, used no negatives by
+// default, or had no mask of a query's own text.
 void KeepChoices(config::LoadedRecipe& loaded, const RunFolder& folder, const std::string& record) {
   const config::Recipe begun =
       ReadResolvedRecipe(record, folder.recipe().native(), loaded.catalogues);
@@ -64,9 +65,9 @@ void KeepChoices(config::LoadedRecipe& loaded, const RunFolder& folder, const st
   }
 }
 
-// Throws where data or model differ from those of the checkpoint of `step`, from which the run
-// resumes. Data are compared first: they do not depend on the tokenizer, while the base's
-// fingerprint depends on both.
+// Throws if data or model differ from those of the checkpoint of `step`, from which the run
+// resumes. Data are compared first, because they do not depend on the tokenizer, while the
+// fingerprint of the base model depends on both.
 void CheckInputsAreThoseOf(const RunInputs& inputs, const RunFolder& folder, int64_t step) {
   const InputFingerprints begun = ReadFacts(folder.Checkpoint(step)).inputs;
   if (begun.data != inputs.fingerprints.data) {
@@ -91,13 +92,13 @@ void CheckInputsAreThoseOf(const RunInputs& inputs, const RunFolder& folder, int
   }
 }
 
-// Runs the loop to its end. A run that diverges says which checkpoint is left.
+// Runs the loop to its end. If the run diverges, the error names the last checkpoint.
 void RunLoop(Loop& loop, const RunFolder& folder, const StopRequest& stop) {
   bool complete = false;
   try {
     complete = loop.Run();
   } catch (const NumericError& error) {
-    if (!dist::Leads(loop.group())) throw;  // rank 0 alone has the folder
+    if (!dist::Leads(loop.group())) throw;  // only rank 0 has the folder
     const std::optional<int64_t> last = folder.LatestCheckpoint();
     throw NumericError(fmt::format(
         "{} {}", error.what(),
@@ -106,7 +107,7 @@ void RunLoop(Loop& loop, const RunFolder& folder, const StopRequest& stop) {
   }
   if (complete) return;
   const int64_t step = loop.state().step;
-  // Another process of the group may have been asked to stop; all end with one exit code.
+  // Another process of the group may have been asked to stop; all end with the same exit code.
   const auto asked = static_cast<int64_t>(StopSignal(stop));
   const int64_t signal = loop.group() != nullptr ? loop.group()->Largest(asked) : asked;
   throw Interrupted(static_cast<int>(signal),
@@ -128,7 +129,7 @@ void WriteRecords(const RunFolder& folder, const ResolvedRun& run, const RunOpti
                       GivenRecipeText(run.loaded, options.version, options.flags));
 }
 
-// The first line of timing.jsonl that a process writes.
+// Returns the line that a process writes to timing.jsonl when it starts.
 report::StartRow StartOf(const Trainer& trainer, const std::optional<int64_t>& checkpoint,
                          const RunOptions& options) {
   const ResolvedRun& run = trainer.inputs.run;
@@ -148,7 +149,7 @@ report::StartRow StartOf(const Trainer& trainer, const std::optional<int64_t>& c
   return start;
 }
 
-// Makes or takes over the files of the run folder, as rank 0.
+// Makes or continues the files of the run folder; only rank 0 does it.
 std::unique_ptr<RunLogs> OpenFolder(const RunFolder& folder, const Trainer& trainer,
                                     const Continuation& continuation, const RunOptions& options) {
   folder.Prepare();
@@ -159,12 +160,12 @@ std::unique_ptr<RunLogs> OpenFolder(const RunFolder& folder, const Trainer& trai
   return logs;
 }
 
-// `profilers`: a ProfileObserver, or none.
+// `profilers` has a ProfileObserver, or is empty.
 void TrainIn(const RunFolder& folder, Trainer& trainer, const Continuation& continuation,
              const RunOptions& options, dist::ProcessGroup& group,
              std::vector<LoopObserver*> profilers) {
   const std::optional<int64_t> checkpoint = continuation.checkpoint;
-  std::unique_ptr<RunLogs> logs;  // rank 0's
+  std::unique_ptr<RunLogs> logs;  // only on rank 0
   group.Agree([&] {
     if (group.leads()) logs = OpenFolder(folder, trainer, continuation, options);
   });
@@ -178,26 +179,27 @@ void TrainIn(const RunFolder& folder, Trainer& trainer, const Continuation& cont
   if (checkpoint) {
     RestoreCheckpoint(loop, folder, *checkpoint);
     const ValidationState* validation = observers.validation();
-    // A kill may have cut the pruning short.
+    // An earlier process may have been killed while it removed old checkpoints.
     if (group.leads()) {
       folder.Prune(plan, *checkpoint, validation != nullptr ? validation->best_step : 0);
     }
   }
   RunLoop(loop, folder, options.stop);
   if (!group.leads()) return;
-  folder.RemoveMining();      // what a round left there that this process did not have to repeat
-  tensor::TrimTensorArena();  // the best weights are read into what the steps' tensors leave free
+  folder.RemoveMining();      // files of an interrupted round that was not due again
+  tensor::TrimTensorArena();  // frees memory of the steps for the best weights
   SaveModel(trainer, folder, loop.state(), observers.validation(), logs->metrics);
   logs->timing.Write(report::ToJson(report::EndRow{
       .step = loop.state().step, .most_memory_bytes = static_cast<int64_t>(MostResidentMemory())}));
 }
 
-// The folder of a run while this process, rank 0, works in it.
+// The run folder while this process, rank 0, works in it.
 class UsedFolder {
  public:
   UsedFolder(const RunFolder& folder, const RunOptions& options)
       : folder_(folder), resume_(options.resume) {
-    // A folder in which another process trains is not one to resume, nor one that "exists already".
+    // The lock is tested first: if another process trains in the folder, the error should say that,
+    // not that the folder exists or cannot be resumed.
     if (std::filesystem::exists(folder.lock())) lock_.emplace(folder.lock());
     if (options.restarted) resume_ = resume_ || std::filesystem::exists(folder.recipe());
     folder.CheckUsable(resume_);
@@ -205,7 +207,8 @@ class UsedFolder {
   }
 
   bool resume() const { return resume_; }
-  // Nothing is written before model and data are read; another process may have begun meanwhile.
+  // Locks the folder after model and data were read, because nothing is written before that.
+  // Another process may have begun in the meantime.
   void Take() {
     if (lock_) return;
     MakeFolder(folder_.path());
@@ -219,7 +222,7 @@ class UsedFolder {
   std::optional<RunLock> lock_;
 };
 
-// Throws where memory or disk are sure to be too little for the run.
+// Throws if memory or disk surely have too little room for the run.
 void CheckRoom(const Trainer& trainer, const RunPlan& plan, const RunFolder& folder,
                const RunOptions& options, dist::ProcessGroup& group) {
   const Shortage shortage = options.ignore_limits ? Shortage::kWarn : Shortage::kRefuse;
@@ -231,7 +234,8 @@ void CheckRoom(const Trainer& trainer, const RunPlan& plan, const RunFolder& fol
   });
 }
 
-// What a resumed run goes on from, agreed upon; `finished` where there is nothing left to do.
+// Returns how a resumed run continues, the same on all processes. Sets `finished` if there is
+// nothing left to do.
 Continuation Continue(const Trainer& trainer, const RunFolder& folder, dist::ProcessGroup& group,
                       const std::optional<std::string>& record, bool* finished) {
   Continuation continuation;
@@ -252,7 +256,7 @@ Continuation Continue(const Trainer& trainer, const RunFolder& folder, dist::Pro
   return continuation;
 }
 
-// Returns the profile of the steps, "" where nobody asked for one.
+// Returns the profile of the steps; "" if none was asked for.
 std::string TrainAndProfile(const RunFolder& folder, Trainer& trainer,
                             const Continuation& continuation, const RunOptions& options,
                             dist::ProcessGroup& group) {
@@ -271,7 +275,7 @@ std::string TrainAndProfile(const RunFolder& folder, Trainer& trainer,
 
 std::string Train(config::LoadedRecipe loaded, const RunFolder& folder, const RunOptions& options,
                   dist::ProcessGroup& group) {
-  std::optional<UsedFolder> used;  // rank 0's
+  std::optional<UsedFolder> used;  // only on rank 0
   group.Agree([&] {
     if (group.leads()) used.emplace(folder, options);
   });
@@ -283,7 +287,7 @@ std::string Train(config::LoadedRecipe loaded, const RunFolder& folder, const Ru
       MakeTrainer(std::move(loaded),
                   {.stop = options.stop, .group = options.group, .version = options.version});
   Trainer& trainer = *made;
-  if (!resume) CheckRoom(trainer, plan, folder, options, group);  // before there is a folder
+  if (!resume) CheckRoom(trainer, plan, folder, options, group);  // before the folder is made
   group.Agree([&] {
     if (used) used->Take();
   });

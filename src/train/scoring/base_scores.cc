@@ -16,7 +16,7 @@ double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Calls body(judged) for each document of query q's pairs.
+// Calls body(judged) for each paired document of query q.
 template <typename Body>
 void ForPool(const PairSource& source, size_t q, const Body& body) {
   if (source.graded_own) {
@@ -26,7 +26,7 @@ void ForPool(const PairSource& source, size_t q, const Body& body) {
   }
 }
 
-// Lists of rows, one for each query.
+// Lists of row numbers, one list for each query.
 struct Lists {
   std::vector<size_t> starts = {0};
   std::vector<uint32_t> rows;
@@ -34,7 +34,7 @@ struct Lists {
   search::RowLists view() const { return {starts, rows}; }
 };
 
-// The documents of all pairs, each once, in the order of their first pair.
+// The documents of all pairs, each once, in the order of their first pairs.
 class PairDocuments {
  public:
   explicit PairDocuments(const PairSource& source) : place_(source.documents.size(), kNone) {
@@ -54,7 +54,7 @@ class PairDocuments {
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
-  std::vector<uint32_t> place_;  // [corpus]
+  std::vector<uint32_t> place_;  // [corpus] index in documents_
   std::vector<uint32_t> documents_;
 };
 
@@ -76,7 +76,8 @@ Lists PairRows(const PairSource& source, const PairDocuments& documents,
   return lists;
 }
 
-// For each distinct query text the rows that are relevant for any query that has it.
+// Returns for each distinct query text the rows of documents that are relevant for any query with
+// that text.
 Lists RelevantRows(const PairSource& source, const PairDocuments& documents,
                    const search::CachedEmbeddings& queries, std::span<const uint32_t> row_of) {
   std::vector<std::vector<uint32_t>> of_text(queries.distinct());
@@ -112,12 +113,12 @@ std::vector<uint32_t> PositiveRows(const PairSource& source, const PairDocuments
   return rows;
 }
 
-// The texts of one kind that scoring encodes, equal ones among them.
+// The texts of one kind that scoring encodes; equal texts may occur in them.
 struct TextsToEncode {
   model::TextKind kind;
   size_t count;
   search::TextSource text;
-  search::PromptSource prompt;  // null: the model's
+  search::PromptSource prompt;  // null: the model's prompt
 };
 
 TextsToEncode QueryTexts(const PairSource& source) {
@@ -129,7 +130,7 @@ TextsToEncode QueryTexts(const PairSource& source) {
   return texts;
 }
 
-// `documents` must outlive what is returned.
+// `documents` must outlive the result.
 TextsToEncode DocumentTexts(const PairSource& source, const PairDocuments& documents) {
   TextsToEncode texts{model::TextKind::kDocument, documents.size(),
                       [&](size_t i) { return source.documents.text(documents[i]); }, nullptr};
@@ -138,7 +139,8 @@ TextsToEncode DocumentTexts(const PairSource& source, const PairDocuments& docum
   return texts;
 }
 
-// Seconds a text, by a sample that is spread over the texts.
+// Measures the seconds that encoding takes for each text, on a sample that is spread over the
+// texts.
 double SecondsPerText(model::DualEncoder& model, const TextsToEncode& texts,
                       const search::EncodeOptions& options) {
   constexpr size_t kSample = 64;
@@ -151,7 +153,7 @@ double SecondsPerText(model::DualEncoder& model, const TextsToEncode& texts,
         model, texts.kind, count, [&](size_t i) { return texts.text(place(i)); }, of_sample,
         [](size_t /*first*/, const at::Tensor& /*rows*/) {});
   };
-  encode(1);  // what is made only once is made here
+  encode(1);  // makes what is made only once
   const auto start = Clock::now();
   encode(sample);
   return SecondsSince(start) / static_cast<double>(sample);
@@ -197,7 +199,7 @@ PairScores ScorePairs(model::DualEncoder& model, const PairSource& source,
 
 bool HasCandidates(const PairSource& source) {
   const sampling::Examples& examples = source.examples;
-  std::unordered_set<uint64_t> own;  // texts
+  std::unordered_set<uint64_t> own;  // hashes of texts that are no candidates for query q
   const auto has_others = [&](size_t q) {
     for (const auto& judged : examples.positives(q)) {
       if (!own.contains(examples.document_hash(judged.document))) return true;
@@ -217,7 +219,8 @@ bool HasCandidates(const PairSource& source) {
         if (judged.grade > 0) add(judged);
       }
     }
-    // The first other query will do, unless all of them want what this one does.
+    // The first other query has such a document, unless the positives of all queries are among
+    // these texts.
     for (size_t other = 0; other < examples.size(); ++other) {
       if (has_others(other)) return true;
     }

@@ -27,7 +27,7 @@ PairSource SourceOf(const RunInputs& inputs) {
           inputs.prompts.documents.Unless(inputs.model->prompt(model::TextKind::kDocument))};
 }
 
-// Stand for scores that nobody has computed.
+// Returns random scores that stand in for scores that were not computed.
 PairScores RandomScores(size_t pairs, const sampling::ScoreNeeds& needs, uint64_t seed) {
   RandomStream random({seed, "scores that are not known"});
   PairScores scores;
@@ -52,7 +52,7 @@ void StopIfAsked(const StopRequest& stop, const std::filesystem::path& cache) {
                         (cache / "embeddings").native()));
 }
 
-// Throws RecipeError where the data have not what the scores need.
+// Throws RecipeError if the data lack what the scores need.
 PairScoreOptions OptionsOf(const RunInputs& inputs, const sampling::ScoreNeeds& needs,
                            const StopRequest& stop) {
   if (needs.consistencies && !HasCandidates(SourceOf(inputs))) {
@@ -68,7 +68,8 @@ PairScoreOptions OptionsOf(const RunInputs& inputs, const sampling::ScoreNeeds& 
                     .between_blocks = [stop, cache] { StopIfAsked(stop, cache); }}};
 }
 
-// The sampler goes by the scores, so all processes have the same to the last digit.
+// Overwrites the scores with those of rank 0, because the sampler's choices depend on every digit
+// and must be the same on all processes.
 void TakeFromRankZero(dist::ProcessGroup& group, PairScores& scores) {
   const std::vector<sampling::StateArray> arrays = BroadcastArrays(
       group, {{"cosines", scores.cosines}, {"reciprocal_ranks", scores.reciprocal_ranks}});

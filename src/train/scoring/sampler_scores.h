@@ -1,4 +1,4 @@
-// The base model's scores that a run's sampler asks for, before its first step.
+// Computes the base model's scores that a run's sampler needs before the first step.
 #pragma once
 
 #include <optional>
@@ -12,21 +12,21 @@
 namespace tandem::train {
 
 struct SamplerScores {
-  PairScores scores;                  // none where nothing is needed
-  std::optional<PairScoreWork> work;  // where FindScores looked for them
+  PairScores scores;                  // none if the sampler needs none
+  std::optional<PairScoreWork> work;  // set if FindScores looked for the scores
 };
 
-// The scores of the run's pairs by the model that it starts from. `stop` is asked after each block
-// of texts: Interrupted then, which says what is kept. Throws as ScorePairs.
+// Scores the run's pairs with the model that it starts from. Asks `stop` after each block of texts
+// and then throws Interrupted, which says what is kept. Throws as ScorePairs.
 SamplerScores ScoreForSampling(const RunInputs& inputs, const sampling::ScoreNeeds& needs,
                                const StopRequest& stop);
 
-// The same without encoding, for `train --check`. Where the cache has not all embeddings the scores
-// are random numbers: as many pairs are left out by them as by the model's.
+// Does the same without encoding, for `train --check`. If the cache lacks embeddings, the scores
+// are random numbers, by which as many pairs are pruned as by the model's scores.
 SamplerScores FindScores(const RunInputs& inputs, const sampling::ScoreNeeds& needs);
 
-// What a run does before its first step, for `train --check`: one line, or "" where its sampler
-// asks for no scores. `work` is what FindScores found.
+// Says for `train --check` what scoring a run does before its first step: one line, or "" if its
+// sampler needs no scores. `work` is the result of FindScores.
 std::string ScoringText(const std::optional<PairScoreWork>& work, const config::Recipe& recipe);
 
 }  // namespace tandem::train

@@ -1,17 +1,18 @@
-// What a run's inputs tell a person: texts that are left out or cut.
+// Tells a person about texts of a run's inputs that are left out or cut.
 #pragma once
 
 #include "train/setup/run_inputs.h"
 
 namespace tandem::train {
 
-// Documents of training queries that are neither positives nor negatives, by their grade.
+// Notes how many documents of training queries are neither positives nor negatives because of their
+// grades.
 void NoteBetween(const RunInputs& inputs);
 
-// Documents that are the text of a training query.
+// Notes how many training queries have their own text as a document of the corpus.
 void NoteOwnTexts(const RunInputs& inputs);
 
-// Texts that are longer than the model takes, that are empty, or that are nothing but their prompt.
+// Warns of texts that are longer than the model takes, empty, or nothing but their prompt.
 void WarnOfCutTexts(const RunInputs& inputs);
 
 }  // namespace tandem::train

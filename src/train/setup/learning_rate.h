@@ -1,4 +1,4 @@
-// The learning rate of a run where the recipe gives it for another batch.
+// Computes the learning rate of a run if the recipe gives it for another batch size.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace tandem::train {
 
-// Does what `optimizer.learning_rate_scaling` asks: sets the recipe's rate to the run's own and the
-// scaling to "none", so that the recipe says what is run. A step of accumulated batches has all
-// their queries: its gradient is their mean. Returns one line on what was done, "" for nothing;
-// throws RecipeError where the rate leaves its range.
+// Applies `optimizer.learning_rate_scaling`: sets the recipe's learning rate to the run's own and
+// the scaling to "none", so that the recipe says what is run. A step of accumulated batches counts
+// all their queries, because its gradient is their mean. Returns one line on what was done, or ""
+// if nothing; throws RecipeError if the scaled rate is out of range.
 std::string ResolveLearningRate(config::LoadedRecipe& loaded);
 
 }  // namespace tandem::train

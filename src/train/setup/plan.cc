@@ -6,14 +6,14 @@
 namespace tandem::train {
 namespace {
 
-// Of the epochs of a run that are given.
+// Returns the number of batches in the epochs that the recipe gives.
 int64_t Batches(const config::TrainRecipe& recipe, const sampling::Sampler& sampler) {
   return std::max<int64_t>(1, static_cast<int64_t>(sampler.BatchesIn(recipe.epochs.value_or(1))));
 }
 
-// Whether a step from progress `before` to `now` got to a multiple of `share`, or to the end.
+// Whether the step from progress `before` to `now` reached a multiple of `share`, or the end.
 bool Crossed(double before, double now, double share) {
-  // Sums of shares are not exact: 0.3 is three times 0.1.
+  // Sums of shares are not exact: 0.3 is not exactly three times 0.1.
   const auto multiples = [share](double progress) { return std::floor(progress / share + 1e-9); };
   return now >= 1 || multiples(now) > multiples(before);
 }
@@ -45,7 +45,7 @@ uint64_t LargestBatch(const sampling::Sampler& sampler) {
 }
 
 RunPlan WithSteps(RunPlan plan, int64_t steps) {
-  if (steps != plan.steps) plan.batches.reset();  // those of another length
+  if (steps != plan.steps) plan.batches.reset();  // the number for the run's own length
   plan.steps = steps;
   return plan;
 }

@@ -1,4 +1,4 @@
-// How long a run is and when something happens in it.
+// Plans how long a run is and at which steps it validates, saves and mines.
 #pragma once
 
 #include <cstdint>
@@ -12,55 +12,57 @@ namespace tandem::train {
 
 // When a run mines negatives.
 struct MiningPlan {
-  int64_t every = 0;       // steps from one round to the next; 0: nothing is mined
-  double every_share = 0;  // stands instead where the number of steps is not known; 0: `every`
+  int64_t every = 0;       // steps from one round to the next; 0: no mining
+  double every_share = 0;  // replaces `every` if the number of steps is not known; 0: `every` holds
 
-  // How many rounds there have been when the step after `state` is made: one before the first step,
-  // then one every so often.
+  // Returns how many rounds must be done before the step after `state` is made: one before the
+  // first step, then one after each interval.
   int64_t RoundsBy(const LoopState& state) const;
 };
 
-// In steps, where their number is known ahead. Where it is not (an order whose passes follow from
-// what training sees, and `train.epochs`), the run ends when its passes are done, and what the
-// recipe gives as a share of the run is due when the run's progress gets to it.
+// The plan counts in steps if their number is known in advance. The number is not known if the
+// length of the run is given by `train.epochs` and the length of the sampler's epochs depends on
+// training. The run then ends when its epochs are done, and whatever the recipe gives as a share of
+// the run is due when the run's progress reaches it.
 struct RunPlan {
   int64_t steps = 1;  // an estimate where `by_progress`
   int64_t warmup = 0;
   int64_t checkpoint_every = 0;  // 0: only at the end
   int64_t validate_every = 0;    // 0: never
   int64_t keep_checkpoints = 2;  // at least 1
-  // Batches of the whole run, where `train.epochs` counts them and they are known: the last step
-  // has what is left for it, at most `train.accumulate`. None: every step has all of its batches,
-  // or the run's passes say when it ends.
+  // Number of batches of the whole run, if `train.epochs` gives its length and the number is known:
+  // the last step has the batches that are left for it, at most `train.accumulate`. None: every
+  // step has all of its batches, or the run ends with its epochs.
   std::optional<int64_t> batches;
   bool by_progress = false;
-  // With `by_progress`: shares of the run that stand instead of the numbers of steps above; 0:
-  // none.
+  // Shares of the run that replace the numbers of steps above if `by_progress`; 0: the recipe gives
+  // no share.
   double checkpoint_share = 0;
   double validate_share = 0;
   MiningPlan mining;
 
-  // Where the number of steps is known.
+  // For runs whose number of steps is known.
   bool CheckpointDue(int64_t step) const {
     return step == steps || (checkpoint_every > 0 && step % checkpoint_every == 0);
   }
   bool ValidationDue(int64_t step) const {
     return validate_every > 0 && (step == steps || step % validate_every == 0);
   }
-  // After the step that led to `state`.
+  // Whether a checkpoint or a validation is due after the step that led to `state`.
   bool CheckpointDue(const LoopState& state) const;
   bool ValidationDue(const LoopState& state) const;
 };
 
-// Queries of the first pass's batches: where their number alone limits them, some have one less;
-// else it is their mean, rounded up.
+// Returns the mean number of queries in the batches of the first epoch, rounded up. If only the
+// number of queries limits the batches, this is the size of the largest one, and some batches have
+// one query less.
 uint64_t LargestBatch(const sampling::Sampler& sampler);
 
-// Turns the recipe's epochs into steps, and its shares of the run ("10%") into numbers of steps, at
-// least one for a cadence.
+// Converts the recipe's epochs to steps, and its shares of the run ("10%") to numbers of steps, at
+// least one for an interval.
 RunPlan MakePlan(const config::Recipe& recipe, const sampling::Sampler& sampler);
 
-// The plan of a run that is cut to so many steps; everything else in it stays.
+// Returns the plan of a run that is cut to so many steps; everything else stays the same.
 RunPlan WithSteps(RunPlan plan, int64_t steps);
 
 }  // namespace tandem::train

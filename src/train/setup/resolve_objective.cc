@@ -15,7 +15,8 @@
 namespace tandem::train {
 namespace {
 
-// Takes over one number of tandem.json, unless the recipe gives its own. Says which, "" for none.
+// Takes over one number of tandem.json, unless the recipe gives its own. Returns a note about it,
+// or "" if it takes none.
 std::string Continue(config::LoadedRecipe& loaded, std::string_view name, double value) {
   if (loaded.positions.contains(fmt::format("objective.{}", name))) return "";
   const std::string problem = loaded.recipe.objective.params.Set(name, value);
@@ -31,8 +32,8 @@ std::string ContinueCalibration(config::LoadedRecipe& loaded, const model::DualE
   const config::ObjectiveRecipe& objective = loaded.recipe.objective;
   const std::optional<weights::Calibration>& calibration = model.calibration();
   if (!calibration) return "";
-  // A fit to judgements says how probable a document of a ranking is, which is no start for a
-  // batch.
+  // A calibration that was fitted to judgements gives probabilities for the documents of a ranking.
+  // It is no starting value for a training batch.
   const std::optional<weights::LearnedScale> learned = calibration->Learned();
   const std::string file = fmt::format("{} of {}", weights::kTandemFile, loaded.recipe.model.base);
   if (!learned || !objective::FindObjective(objective.name).StatesOf(objective.params).logistic) {

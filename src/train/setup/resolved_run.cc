@@ -22,7 +22,7 @@ ResolvedRun ResolveRun(config::LoadedRecipe loaded, dist::ProcessGroup* group) {
   run.precision = tensor::ResolveTrainingPrecision(recipe.precision, run.device);
   tensor::ApplyPrecision(run.precision);
   recipe.threads = run.threads;
-  // Without its number: the processes of a job have devices of their own.
+  // The device's number is left out, because the processes of a job have different devices.
   recipe.device = run.device.is_cpu() ? "cpu" : "cuda";
   recipe.precision = tensor::PrecisionName(run.precision);
   return run;

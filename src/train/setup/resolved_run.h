@@ -1,7 +1,8 @@
-// The first stage of a run: what its recipe and this machine decide. Nothing is read yet.
+// The first stage of a run's setup: the values that the recipe and this machine decide. Nothing is
+// read yet.
 //
-// A run is set up in stages, each a value made from the one before and from nothing else:
-// ResolvedRun, RunInputs (train/setup/run_inputs.h), Trainer (train/setup/trainer.h).
+// A run is set up in stages. Each is a value that is made only from the one before it: ResolvedRun,
+// RunInputs (train/setup/run_inputs.h), Trainer (train/setup/trainer.h).
 #pragma once
 
 #include <c10/core/Device.h>
@@ -15,19 +16,19 @@
 namespace tandem::train {
 
 struct ResolvedRun {
-  // The recipe as it is run: its learning rate, threads, device and precision are this run's.
+  // The recipe as it is run, with the run's own learning rate, threads, device and precision.
   config::LoadedRecipe loaded;
-  std::string learning_rate_note;  // "" where the rate is as it was given
+  std::string learning_rate_note;  // "" if the rate is the one that was given
   int threads = 1;
   c10::Device device = c10::Device(c10::DeviceType::CPU);
   tensor::Precision precision = tensor::Precision::kFp32;
-  dist::ProcessGroup* group = nullptr;  // that trains together; null: this process alone
+  dist::ProcessGroup* group = nullptr;  // trains together; null: this process trains alone
 
   const config::Recipe& recipe() const { return loaded.recipe; }
 };
 
-// Checks the recipe (train/setup/recipe_checks.h) and applies device and precision to the process.
-// A group of one counts as none.
+// Checks the recipe (train/setup/recipe_checks.h) and sets device and precision of the process. A
+// group of one process counts as no group.
 ResolvedRun ResolveRun(config::LoadedRecipe loaded, dist::ProcessGroup* group);
 
 }  // namespace tandem::train

@@ -34,8 +34,8 @@ void StopIfAsked(const StopRequest& stop) {
   if (signal != 0) throw Interrupted(signal, "interrupted before the first step");
 }
 
-// The model gets the query prompt of the training data, so that it is saved with it. Throws
-// RecipeError where the recipe gives another prompt.
+// Gives the model the query prompt of the training data, so that it is saved with that prompt.
+// Throws RecipeError if the recipe gives another prompt.
 void UsePromptOfData(config::LoadedRecipe& loaded, const std::string& prompt, ModelPointer& model) {
   if (prompt.empty()) return;
   const std::string_view where =
@@ -55,8 +55,8 @@ void UsePromptOfData(config::LoadedRecipe& loaded, const std::string& prompt, Mo
   model = LoadRunModel(loaded);
 }
 
-// What the saved model says of itself. From here on it is validated and saved by the similarity
-// that it is trained by.
+// Sets the dimensions, task prompts and similarity that the model is saved with. From here on it is
+// also validated with the similarity that it is trained with.
 void UseRecipe(const config::LoadedRecipe& loaded, model::DualEncoder& model) {
   const config::Recipe& recipe = loaded.recipe;
   UseDimensions(
@@ -66,7 +66,7 @@ void UseRecipe(const config::LoadedRecipe& loaded, model::DualEncoder& model) {
       objective::SimilarityOf(recipe.objective.params, objective::kSimilarityWithoutModel));
 }
 
-// Writes what the model decided into the recipe.
+// Writes the values that the model decides into the recipe.
 void ResolveByModel(const model::DualEncoder& model, config::ModelRecipe& recipe) {
   recipe.max_query_tokens = static_cast<int64_t>(model.max_tokens(model::TextKind::kQuery));
   recipe.max_document_tokens = static_cast<int64_t>(model.max_tokens(model::TextKind::kDocument));
@@ -74,7 +74,7 @@ void ResolveByModel(const model::DualEncoder& model, config::ModelRecipe& recipe
   recipe.document_prompt = model.prompt(model::TextKind::kDocument);
 }
 
-// Reads model and data; they decide the rest of the recipe together.
+// Reads model and data, which decide the rest of the recipe together.
 void ReadModelAndData(RunInputs& inputs, const StopRequest& stop) {
   config::LoadedRecipe& loaded = inputs.run.loaded;
   inputs.model = LoadRunModel(loaded);
@@ -90,7 +90,7 @@ void ReadModelAndData(RunInputs& inputs, const StopRequest& stop) {
   ResolveByModel(*inputs.model, loaded.recipe.model);
 }
 
-// Token ids of the texts of model and data.
+// Makes the token ids of the run's texts with the model's tokenizer.
 ExampleTexts Tokenised(const RunInputs& inputs) {
   std::span<const uint32_t> mined;
   if (inputs.mining) mined = inputs.mining->document_of;
@@ -98,8 +98,8 @@ ExampleTexts Tokenised(const RunInputs& inputs) {
                           *inputs.model, inputs.prompts, inputs.run.threads, mined);
 }
 
-// The base's changes with the model's parameters, with its settings, and, through the token ids of
-// the run's texts, with its tokenizer.
+// The fingerprint of the base model depends on its parameters, on its settings and, through the
+// token ids of the run's texts, on its tokenizer.
 InputFingerprints FingerprintsOf(const RunInputs& inputs) {
   RunningHash base;
   base.Add(model::Fingerprint(*inputs.model));

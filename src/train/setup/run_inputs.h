@@ -1,4 +1,5 @@
-// The second stage of a run: the model that it starts from, its data, and the token ids of both.
+// The second stage of a run's setup: the model that it starts from, its data, and the token ids of
+// the data's texts.
 #pragma once
 
 #include <cstdint>
@@ -21,23 +22,24 @@
 namespace tandem::train {
 
 struct InputSeconds {
-  double reading = 0;     // of the data, with their hashes
-  double tokenising = 0;  // of the texts that the run trains on
+  double reading = 0;     // reading the data and hashing them
+  double tokenising = 0;  // tokenising the texts that the run trains on
 };
 
-// Nothing of it changes once it is read, but for the model's weights.
+// Nothing of it changes once it is read, except for the model's weights.
 struct RunInputs {
-  // Its recipe also has what model and data decided: the objective's similarity, scale and bias,
-  // lengths, prompts, negatives.
+  // Its recipe also has the values that model and data decided: the objective's similarity, scale
+  // and bias, text lengths, prompts, negatives.
   ResolvedRun run;
-  objective::Needs needs;  // of the recipe's objective
-  // On the run's device, compared by the similarity that it is trained by, and saved so.
+  objective::Needs needs;  // needs of the recipe's objective
+  // The model, on the run's device. It compares embeddings by the similarity that it is trained
+  // with, and is saved so.
   std::unique_ptr<model::DualEncoder> model;
   RunData data;
-  RunPrompts prompts;                        // of data.set's texts
-  std::vector<uint32_t> sources;             // of each training query
-  ExtraCounts extra;                         // what `data.negatives` was decided by
-  std::optional<search::MiningTask> mining;  // what may be mined; none: nothing is
+  RunPrompts prompts;                        // prompts of the texts of data.set
+  std::vector<uint32_t> sources;             // source of each training query
+  ExtraCounts extra;                         // counts by which `data.negatives` was decided
+  std::optional<search::MiningTask> mining;  // what may be mined; none: no mining
   ExampleTexts texts;
   BatchFigures figures;
   InputFingerprints fingerprints;
@@ -46,9 +48,9 @@ struct RunInputs {
   const config::Recipe& recipe() const { return run.loaded.recipe; }
 };
 
-// Reads model and data and makes the token ids: what each process of a group does by itself. `stop`
-// is asked between its parts: throws Interrupted then, with nothing written. Throws what
-// LoadRunModel, ReadRunData and the checks of train/setup and train/mining throw.
+// Reads model and data and makes the token ids; each process of a group does this by itself. Asks
+// `stop` between these parts and then throws Interrupted, with nothing written. Throws the errors
+// of LoadRunModel, ReadRunData and the checks of train/setup and train/mining.
 RunInputs ReadInputs(ResolvedRun run, const StopRequest& stop);
 
 }  // namespace tandem::train

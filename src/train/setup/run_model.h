@@ -1,4 +1,4 @@
-// The model of a run: as the recipe wants it loaded, and what is saved with it.
+// Loads the model of a run as the recipe asks, and decides the settings that are saved with it.
 #pragma once
 
 #include <map>
@@ -12,21 +12,21 @@
 
 namespace tandem::train {
 
-// The model that training starts from, with whole embeddings whatever the folder's truncate_dim is.
-// Throws as DualEncoder::Load, and RecipeError for a choice of what is trained that does not fit
-// the model.
+// Returns the model that training starts from, with embeddings of full width whatever truncate_dim
+// its folder gives. Throws as DualEncoder::Load, and RecipeError if the recipe's choice of trained
+// parameters does not fit the model.
 std::unique_ptr<model::DualEncoder> LoadRunModel(const config::LoadedRecipe& loaded);
 
-// Has the model saved with a truncate_dim where the widest of `widths`, the first one, is not the
-// whole width: what is after it is not trained. Warns of that. Does nothing without widths. Throws
-// RecipeError for a width that embeddings do not have.
+// Has the model saved with a truncate_dim, and warns of it, if the first and largest of `widths` is
+// less than the full width, because the components after it are not trained. Does nothing without
+// widths. Throws RecipeError for a width that the embeddings do not have.
 void UseDimensions(const config::LoadedRecipe& loaded, std::span<const objective::Width> widths,
                    model::DualEncoder& model);
 
-// The prompts that the recipe gives the tasks of its data sources, by the tasks' names: that of
-// queries under the name, that of documents under the name with "_document" after. Throws
-// RecipeError where a task that has prompts is called "query" or "document", as those of the model
-// are.
+// Returns the prompts that the recipe gives to the tasks of its data sources, by the tasks' names:
+// the query prompt under the name, the document prompt under the name with "_document" added.
+// Throws RecipeError if a task with prompts is called "query" or "document", which are the names of
+// the model's own prompts.
 std::map<std::string, std::string> TaskPrompts(const config::LoadedRecipe& loaded);
 
 }  // namespace tandem::train

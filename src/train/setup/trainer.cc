@@ -21,7 +21,7 @@
 namespace tandem::train {
 namespace {
 
-// The catalogue's entry; parsing has checked the name.
+// Returns the entry of a catalogue; parsing has checked the name.
 template <typename Info>
 const Info& Entry(std::span<const Info* const> catalogue, const std::string& name) {
   const Info* info = config::FindEntry(catalogue, name);
@@ -41,7 +41,7 @@ SamplerScores ScoresOf(const RunInputs& inputs, const TrainerOptions& options) {
   return options.encode ? ScoreForSampling(inputs, needs, options.stop) : FindScores(inputs, needs);
 }
 
-// Throws RecipeError where the sampler's parameters do not fit the data.
+// Throws RecipeError if the sampler's parameters do not fit the data.
 std::unique_ptr<sampling::Sampler> MakeSampler(const RunInputs& inputs, const PairScores& scores) {
   const config::Recipe& recipe = inputs.recipe();
   const config::LoadedRecipe& loaded = inputs.run.loaded;
@@ -58,7 +58,7 @@ std::unique_ptr<sampling::Sampler> MakeSampler(const RunInputs& inputs, const Pa
   }
 }
 
-// The sampler, once its first batch has been looked at.
+// Makes the sampler and checks its first batch.
 std::unique_ptr<sampling::Sampler> MakeCheckedSampler(const RunInputs& inputs,
                                                       const BatchMaker& batches,
                                                       const NegativeMiner* miner,
@@ -71,9 +71,10 @@ std::unique_ptr<sampling::Sampler> MakeCheckedSampler(const RunInputs& inputs,
   return sampler;
 }
 
-// Where nobody gave a bias that the objective learns, the run's first batch says where it starts.
-// It is looked at as the first step will see it, dropout included, but for mined documents, and
-// stays the first batch. `trainer` has everything but its states.
+// Returns the states that the objective starts with. If neither the recipe nor the model gives a
+// bias that the objective learns, it is computed from the run's first batch. The model encodes the
+// batch as in the first step, with dropout, but with no mined documents. The sampler will return
+// the batch again as its first one. `trainer` must have everything but its states.
 ObjectiveStates MakeStates(const Trainer& trainer) {
   const config::Recipe& recipe = trainer.recipe();
   ObjectiveStates states = StartingStates(recipe.objective);
@@ -88,7 +89,7 @@ ObjectiveStates MakeStates(const Trainer& trainer) {
                                            .training = true,
                                            .seed = static_cast<uint64_t>(recipe.seed)}),
                at::kDouble);
-  // Processors may round differently.
+  // Processors may round differently, so all processes take the bias of rank 0.
   if (trainer.group() != nullptr) trainer.group()->Broadcast(bias);
   states.StartBias(bias.item<double>());
   return states;
@@ -100,8 +101,8 @@ std::unique_ptr<optim::Optimizer> MakeOptimizer(const config::OptimizerRecipe& r
                                             std::move(parameters), recipe.params);
 }
 
-// What the objective learns comes first, so that it is reduced last: its gradient is there before
-// the last pass, whose buckets must not wait for it.
+// The objective's parameters come first, so that they are reduced last. Their gradient is complete
+// before the last backward pass, whose buckets must not wait for it.
 std::unique_ptr<dist::GradientReducer> MakeReducer(const Trainer& trainer) {
   if (trainer.group() == nullptr) return nullptr;
   std::vector<model::NamedParameter> trained = trainer.objective_optimizer->parameters();
@@ -114,7 +115,8 @@ std::unique_ptr<dist::GradientReducer> MakeReducer(const Trainer& trainer) {
       dist::ReducerOptions{.type = bf16 ? dist::ReduceType::kBf16 : dist::ReduceType::kFp32});
 }
 
-// What each process of a group reads by itself, and then compares.
+// Each process of a group reads its inputs by itself, and then compares them with those of the
+// others.
 RunInputs ReadAgreedInputs(config::LoadedRecipe loaded, const TrainerOptions& options) {
   const auto read = [&] {
     return ReadInputs(ResolveRun(std::move(loaded), options.group), options.stop);

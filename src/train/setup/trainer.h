@@ -1,4 +1,4 @@
-// The third stage of a run: what makes its steps, from its inputs.
+// The third stage of a run's setup: the objects that make its steps, from its inputs.
 #pragma once
 
 #include <memory>
@@ -21,20 +21,21 @@ namespace tandem::train {
 
 struct TrainerOptions {
   StopRequest stop;  // asked between parts, and between blocks of texts that are encoded
-  // False (`train --check`): texts are not encoded for the sampler's scores. Where the cache has
-  // not their embeddings, the sampler goes by random scores, and nothing must be trained by it.
+  // False for `train --check`: texts are not encoded to compute the sampler's scores. If the cache
+  // lacks their embeddings, the sampler uses random scores, and nothing must be trained with it.
   bool encode = true;
-  // The processes that train together; null, or a group of one: this one alone. All must have the
-  // same recipe, data, base, program and instruction sets: an error names what differs.
+  // The processes that train together; null, or a group of one: this process trains alone. All must
+  // have the same recipe, data, base model, program and instruction sets; an error names what
+  // differs.
   dist::ProcessGroup* group = nullptr;
-  std::string version;  // of the program
+  std::string version;  // the program's version
 };
 
-// Each member is made from the inputs and from the members before it. What is not const has a state
-// that a run changes, and that a checkpoint keeps.
+// Each member is made from the inputs and from the members before it. Members that are not const
+// have states that a run changes and a checkpoint keeps.
 struct Trainer {
-  // Throws RecipeError where the sampler's parameters do not fit the data, and as
-  // train/setup/trainer_checks.h; Interrupted where `options.stop` asks for it.
+  // Throws RecipeError if the sampler's parameters do not fit the data, and as
+  // train/setup/trainer_checks.h does; Interrupted if `options.stop` asks for it.
   Trainer(RunInputs read, const TrainerOptions& options);
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
@@ -43,16 +44,16 @@ struct Trainer {
   const TrainingObjective objective;
   const std::unique_ptr<const Step> step;
   const BatchMaker batches;
-  const std::unique_ptr<NegativeMiner> miner;  // null: nothing is mined
-  // Where nothing encodes and the sampler asks for scores.
+  const std::unique_ptr<NegativeMiner> miner;  // null: no mining
+  // Set if texts are not encoded and the sampler needs scores.
   const std::optional<PairScoreWork> scoring;
   const std::unique_ptr<sampling::Sampler> sampler;
   ObjectiveStates states;
-  const std::unique_ptr<optim::Optimizer> optimizer;            // of the model
-  const std::unique_ptr<optim::Optimizer> objective_optimizer;  // of what the objective learns
+  const std::unique_ptr<optim::Optimizer> optimizer;            // of the model's parameters
+  const std::unique_ptr<optim::Optimizer> objective_optimizer;  // of the objective's parameters
   const optim::Schedule schedule;
-  const std::unique_ptr<dist::GradientReducer> reducer;  // of a group; null: this process alone
-  const std::unique_ptr<Validator> validator;            // null: none
+  const std::unique_ptr<dist::GradientReducer> reducer;  // null: this process trains alone
+  const std::unique_ptr<Validator> validator;            // null: no validation
 
   const config::Recipe& recipe() const { return inputs.run.loaded.recipe; }
   model::DualEncoder& model() const { return *inputs.model; }
@@ -62,17 +63,17 @@ struct Trainer {
   Trainer(SamplerScores scores, RunInputs&& read);
 };
 
-// A trainer and how long it trains.
+// A trainer and the plan of its run.
 struct PlannedTrainer {
   std::unique_ptr<Trainer> trainer;
   RunPlan plan;
 };
 
-// Goes through all stages, before anything is written but the cache, and notes what it found.
-// Throws what they throw.
+// Goes through all stages and notes what it found. Nothing but the cache is written before a run.
+// Throws the errors of the stages.
 PlannedTrainer MakeTrainer(config::LoadedRecipe loaded, const TrainerOptions& options = {});
 
-// What a loop takes of a trainer, with an updater for its plan.
+// Make the parts of a loop from a trainer, with an updater for its plan.
 Updater MakeUpdater(const Trainer& trainer, const RunPlan& plan);
 LoopParts PartsOf(Trainer& trainer, Updater& updater);
 LoopOptions LoopOptionsOf(const Trainer& trainer, const RunPlan& plan);

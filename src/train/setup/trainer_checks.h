@@ -1,4 +1,4 @@
-// What is wrong with a run that only its batches show.
+// Finds errors of a run that only its batches show.
 #pragma once
 
 #include "config/recipe/recipe_parse.h"
@@ -9,12 +9,12 @@
 
 namespace tandem::train {
 
-// Throws RecipeError where a batch has not a query for each process of the run's group.
+// Throws RecipeError if a batch has fewer queries than the run's group has processes.
 void CheckRanks(const ResolvedRun& run, const sampling::Sampler& sampler);
 
-// Throws RecipeError where the first batch has no negative, so that nothing could be learned: it
-// has one query, its queries are all the same, or masks leave none. Documents at random stand for
-// those that `miner` (null: nothing is mined) will have mined before the run makes this batch.
+// Throws RecipeError if the first batch has no negative, so that nothing could be learned from it:
+// it has one query, its queries are all the same, or masks leave none. Random documents stand in
+// for those that `miner` (null: no mining) will have mined before the run makes this batch.
 void CheckFirstBatch(const config::LoadedRecipe& loaded, const BatchMaker& batches,
                      const NegativeMiner* miner, sampling::Sampler& sampler);
 

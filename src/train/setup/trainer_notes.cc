@@ -17,7 +17,8 @@
 namespace tandem::train {
 namespace {
 
-// Batches in which copies meet, or that are smaller than the recipe asks for, and why.
+// Warns of batches that contain copies of a text, or that are smaller than the recipe asks for, and
+// says why.
 void WarnOfSmallBatches(const Trainer& trainer) {
   if (const size_t copies = trainer.sampler->MostCopies(); copies > 1) {
     Warn(fmt::format(
@@ -25,7 +26,7 @@ void WarnOfSmallBatches(const Trainer& trainer) {
         "so that up to {} of them meet in a batch: they are no negatives of each other",
         trainer.sampler->BatchesIn(1), copies));
   }
-  // Where batches are limited otherwise too, their sizes say nothing about copies.
+  // If batches are limited in other ways too, their sizes say nothing about copies.
   if (!trainer.recipe().train.batch || trainer.recipe().sampling.by_task) return;
   const auto batch = static_cast<size_t>(*trainer.recipe().train.batch);
   const uint64_t queries = trainer.sampler->QueriesIn(0);
@@ -47,7 +48,7 @@ void WarnOfSmallBatches(const Trainer& trainer) {
   }
 }
 
-// Whether the number of steps is one.
+// Whether the plan's number of steps is an estimate.
 bool IsEstimate(const Trainer& trainer, const RunPlan& plan) {
   return plan.by_progress || (trainer.scoring && trainer.scoring->encodes());
 }

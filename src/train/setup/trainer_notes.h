@@ -1,4 +1,4 @@
-// What a trainer and its plan tell a person before the first step: data, batches, what is trained.
+// Tells a person before the first step about a run's data and batches and about what is trained.
 #pragma once
 
 #include <string>
@@ -7,15 +7,15 @@
 
 namespace tandem::train {
 
-// "an epoch trains 10 of 60 pairs: ...", with the key that changes it; "" where it trains all, or
-// where the sampler chooses.
+// Returns "an epoch trains 10 of 60 pairs: ...", with the key that changes it; "" if an epoch
+// trains all pairs, or if the sampler chooses them.
 std::string PairsText(const Trainer& trainer);
 
-// Where the warm-up is longer than the run, how far the learning rate gets; "" where it is not.
+// Says how far the learning rate gets if the warm-up is longer than the run; "" if it is not.
 std::string WarmupText(const Trainer& trainer, const RunPlan& plan);
 
-// Notes and warnings about a run that is set up, those of its earlier stages (input_notes.h)
-// included.
+// Gives the notes and warnings about a run that is set up, including those of its earlier stages
+// (input_notes.h).
 void NoteWhatIsTrained(const Trainer& trainer, const RunPlan& plan);
 
 }  // namespace tandem::train

@@ -1,4 +1,4 @@
-// What of a model a recipe trains.
+// Describes which parameters of a model a recipe trains.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace tandem::train {
 
 model::TrainingOptions TrainingOptionsOf(const config::Recipe& recipe);
 
-// "training 0.3 of 22.7 million parameters (...)"; empty where all are trained.
+// Returns "training 0.3 of 22.7 million parameters (...)"; empty if all are trained.
 std::string TrainedText(model::DualEncoder& model, const config::Recipe& recipe);
 
 }  // namespace tandem::train

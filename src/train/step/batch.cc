@@ -12,7 +12,7 @@
 namespace tandem::train {
 namespace {
 
-// Takes the memory of `mask`, [rows, columns].
+// Makes a tensor [rows, columns] that takes over the memory of `mask`.
 at::Tensor MaskTensor(std::vector<uint8_t> mask, int64_t rows, int64_t columns) {
   const auto cells = std::make_shared<std::vector<uint8_t>>(std::move(mask));
   return at::from_blob(
@@ -31,8 +31,8 @@ objective::Labels LabelsOf(sampling::Masks masks, const sampling::Batch& batch,
   return labels;
 }
 
-// The paired and the extra documents of each row with their grades and teacher scores. A document
-// that nobody judged for its row has grade 0 and teacher score 0.
+// Returns the paired and the extra documents of each row with their grades and teacher scores. A
+// document that is not judged for its row has grade 0 and teacher score 0.
 objective::LabelledCells LabelledCellsOf(const sampling::Examples& examples,
                                          const sampling::Batch& batch) {
   objective::LabelledCells labelled{.row_starts = {0}};

@@ -17,7 +17,8 @@
 namespace tandem::train {
 namespace {
 
-// A negative above the filter's bounds is likely relevant, so that a training step leaves it out.
+// Takes negatives with scores above the filter's bounds out of a training step, because they are
+// likely relevant.
 void Filter(const FalseNegativeRules& rules, ScoredBatch& batch) {
   if (!rules.enabled()) return;
   batch.negatives = batch.labels.negative.sum().item<int64_t>();
@@ -40,7 +41,7 @@ objective::LabelledCells RowsOf(const objective::LabelledCells& all, dist::Share
   return some;
 }
 
-// The labels of some rows, which the batch has masks of.
+// Returns the labels of some rows, for which the batch must have masks.
 objective::Labels RowsOf(const TrainingBatch& batch, dist::Share rows) {
   const objective::Labels& all = batch.labels;
   if (rows.size() == batch.queries) return all;
@@ -59,8 +60,8 @@ objective::Labels RowsOf(const TrainingBatch& batch, dist::Share rows) {
   return some;
 }
 
-// The labels with their masks where the scores will be; labelled cells and weights stay on the
-// host.
+// Returns the labels with their masks on the device of the scores; labelled cells and weights stay
+// on the host.
 objective::Labels OnDevice(objective::Labels labels, at::Device device) {
   for (at::Tensor* tensor :
        {&labels.positive, &labels.negative, &labels.query_negative, &labels.document_negative}) {
@@ -145,7 +146,7 @@ double EqualScoresLoss(const ScoredBatch& batch, const at::Tensor& sums,
 
 namespace {
 
-// Looks at the mask where the loss is 0, which is rare.
+// Whether no query has an allowed negative. Looks at the mask only if the loss is 0, which is rare.
 bool LacksNegatives(double loss, const TrainingObjective& objective, const ScoredBatch& batch) {
   if (loss != 0 || !objective.needs.negatives) return false;
   const at::Tensor& negative = batch.labels.negative;
@@ -177,8 +178,8 @@ TrainingLoss LossForTraining(const at::Tensor& embeddings, const TrainingBatch& 
                              const StepOptions& options) {
   const tensor::ProfileScope scope("scores and loss");
   ScoredBatch scored = ScoreBatch(embeddings, batch, objective, /*training=*/true);
-  // Computed before the loss: beside the loss's gradient, which takes as much memory, it would
-  // raise the peak.
+  // Computed before the loss, because the loss's gradient takes as much memory, and both together
+  // would raise the peak.
   const double equal_scores_loss =
       options.with_equal_scores_loss
           ? EqualScoresLoss(scored, ScoreSums(scored), objective, states.View(/*with_bank=*/false))
@@ -186,7 +187,7 @@ TrainingLoss LossForTraining(const at::Tensor& embeddings, const TrainingBatch& 
   BatchLoss loss = LossOf(scored, objective, states.View(/*with_bank=*/true));
   loss.outcome.equal_scores_loss = equal_scores_loss;
   states.Keep(scored.first_scores(), scored.labels);
-  // Multiplied only where it changes something: a step of one batch keeps its rounding.
+  // A weight of 1 is not multiplied with, so that a step of one batch keeps its rounding.
   if (options.weight != 1) loss.value = loss.value.mul(options.weight);
   return {
       .value = loss.value, .gradient = {}, .outcome = {std::move(loss.outcome), std::move(states)}};

@@ -1,9 +1,9 @@
-// What a batch's embeddings are worth: scores, the false-negative filter, the loss. How the
-// embeddings came to be is not seen here (train/step/encode_batch.h).
+// Computes the loss of a batch from its embeddings: scores, false-negative filter, loss. How the
+// embeddings are made is decided elsewhere (train/step/encode_batch.h).
 //
-// Scores are made where the embeddings are, and masks are moved there once for each batch. What the
-// objective then computes where, objective::Forms says. Cosines, losses of queries and sums of
-// scores come back to the host.
+// Scores are computed on the embeddings' device, and masks are copied there once for each batch.
+// objective::Forms says what the objective then computes on which device. Cosines, losses of
+// queries and sums of scores are copied back to the host.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -20,28 +20,29 @@
 
 namespace tandem::train {
 
-// The scores of some queries of a batch with all of its documents, and what the false-negative
-// filter has left of their labels.
+// The scores of some queries of a batch with all of its documents, and the labels that the
+// false-negative filter has left.
 struct ScoredBatch {
   std::vector<objective::WeighedScores> widths;  // at least one
   objective::Labels labels;
   int64_t negatives = 0;        // before the filter
-  int64_t false_negatives = 0;  // that the filter took out
+  int64_t false_negatives = 0;  // negatives that the filter took out
   std::vector<float> cosines;   // of all queries and their paired documents
 
-  // The scores that say which documents a query likes best.
+  // Returns the scores by which the filter and the score bank compare the documents of a query.
   const at::Tensor& first_scores() const { return widths.front().scores.query_document; }
 };
 
-// [Q]: of each query and its paired document, at the whole width.
+// Returns the cosine of each query and its paired document, [Q], at the whole width.
 std::vector<float> CosinesOf(const at::Tensor& embeddings, const TrainingBatch& batch);
 
-// Scores queries `rows` of the batch, of which `embeddings` [Q + D, E] are in its order.
-// `training`: with widths, filter and weights of queries. Only an objective that is separable by
-// row takes a part of them (objective::Needs); the batch has their masks.
+// Scores queries `rows` of the batch, whose `embeddings` [Q + D, E] are in its order. With
+// `training`, uses the widths, the filter and the weights of queries. `rows` may be a part of the
+// queries only if the objective is separable by row (objective::Needs), and the batch must have
+// their masks.
 ScoredBatch ScoreBatch(const at::Tensor& embeddings, const TrainingBatch& batch,
                        const TrainingObjective& objective, bool training, dist::Share rows);
-// All queries.
+// Scores all queries.
 ScoredBatch ScoreBatch(const at::Tensor& embeddings, const TrainingBatch& batch,
                        const TrainingObjective& objective, bool training);
 
@@ -50,20 +51,23 @@ struct BatchLoss {
   BatchOutcome outcome;
 };
 
-// Takes the cosines out of `batch`. Throws NumericError where scores or the loss are not finite.
+// Computes the loss. Moves the cosines out of `batch`. Throws NumericError if scores or the loss
+// are not finite.
 BatchLoss LossOf(ScoredBatch& batch, const TrainingObjective& objective,
                  const objective::States& states);
 
-// The sum of a matrix's cells and their number, float64 [widths, 3, 2]: of each width's
-// query_document, query_query and document_document; 0 where there is none.
+// Returns the sum and the number of the cells of each score matrix, float64 [widths, 3, 2]:
+// query_document, query_query and document_document of each width; 0 for a matrix that is not
+// there.
 at::Tensor ScoreSums(const ScoredBatch& batch);
-// The loss of a model that gives all cells of a matrix their mean, as `sums` say.
+// Returns the loss of a model for which all cells of a matrix have the mean score, which `sums`
+// give.
 double EqualScoresLoss(const ScoredBatch& batch, const at::Tensor& sums,
                        const TrainingObjective& objective, const objective::States& states);
 
-// What the backward pass of a training step begins with, and the outcome of the step.
+// The start of a training step's backward pass, and the outcome of the step.
 struct TrainingLoss {
-  at::Tensor value;     // the loss times options.weight, or what else has `gradient`
+  at::Tensor value;     // the loss times options.weight, or another tensor with `gradient`
   at::Tensor gradient;  // d loss / d value; undefined: 1
   StepOutcome outcome;
 };

@@ -1,6 +1,6 @@
 // The step with a gradient cache (Gao et al. 2021): it encodes texts in chunks, first without a
-// graph and then again for the gradient, so that memory holds the activations of one chunk. The
-// result is that of a plain step up to rounding; the price is a second forward pass.
+// graph and then again with one for the gradient, so that memory holds the activations of only one
+// chunk. The result is that of a plain step up to rounding; the cost is a second forward pass.
 #pragma once
 
 #include <cstdint>

@@ -64,7 +64,7 @@ at::Tensor EncodeInChunks(model::DualEncoder& model, const TrainingBatch& batch,
 }
 
 // Each operation counts its own backward pass in a profile. This scope counts the rest: walking the
-// graph, the scores' backward pass, and adding gradients up.
+// graph, the backward pass of the scores, and accumulating gradients.
 void BackPropagate(const at::Tensor& value, const at::Tensor& gradient) {
   const tensor::ProfileScope scope("backward of scores, graph");
   value.backward(gradient);

@@ -1,5 +1,5 @@
-// A batch's texts to embeddings, in one forward pass or in chunks. How the embeddings are scored is
-// not seen here (train/step/batch_loss.h).
+// Encodes the texts of a batch, in one forward pass or in chunks. How the embeddings are scored is
+// decided elsewhere (train/step/batch_loss.h).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,27 +14,29 @@
 
 namespace tandem::train {
 
-// Packs the weights of both towers.
+// Packs the weights of both encoders for the given passes.
 void Prepare(model::DualEncoder& model, tensor::Precision precision, tensor::Passes passes);
 
-// Embeddings of texts [begin, end). With two encoders these must be of one kind.
+// Returns the embeddings of texts [begin, end). With two encoders, all of these texts must be of
+// one kind.
 at::Tensor EncodeRange(model::DualEncoder& model, const TrainingBatch& batch, int64_t begin,
                        int64_t end, const model::ForwardOptions& options);
 
-// Of all texts, [Q + D, E]; differentiable where gradients are enabled.
+// Returns the embeddings of all texts, [Q + D, E]; differentiable if gradients are enabled.
 at::Tensor EncodeWhole(model::DualEncoder& model, const TrainingBatch& batch,
                        const model::ForwardOptions& options);
 
 // Calls `body` for consecutive ranges of texts that cover the batch. A range has at most `limit`
-// tokens, or is a single text. With two encoders a range has texts of one kind.
+// tokens, or is a single text. With two encoders, a range has texts of one kind.
 void ForEachChunk(const model::DualEncoder& model, const TrainingBatch& batch, int64_t limit,
                   const std::function<void(int64_t begin, int64_t end)>& body);
 
-// As EncodeWhole without gradient, in chunks of `limit` tokens (ForEachChunk).
+// Returns the same embeddings without gradient, computed in chunks of `limit` tokens
+// (ForEachChunk).
 at::Tensor EncodeInChunks(model::DualEncoder& model, const TrainingBatch& batch, int64_t limit,
                           const model::ForwardOptions& options);
 
-// Goes back through the graph of `value`, whose gradient is `gradient` (undefined: 1).
+// Runs the backward pass from `value`, whose gradient is `gradient` (undefined: 1).
 void BackPropagate(const at::Tensor& value, const at::Tensor& gradient = {});
 
 }  // namespace tandem::train

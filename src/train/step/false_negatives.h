@@ -1,5 +1,5 @@
-// The false-negative filter: it takes documents out of the negatives that nobody judged but that
-// score so high that they are likely relevant.
+// The false-negative filter: it removes negatives that are not judged but score so high that they
+// are likely relevant.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,8 +12,8 @@
 
 namespace tandem::train {
 
-// The filter takes out a cell whose score s is above one of the bounds that are given. s+ is the
-// score of the query's paired document. Scores are those of the current step, without gradient.
+// The filter removes a negative whose score s is above one of the given bounds. s+ is the score of
+// the query's paired document. Scores are those of the current step, without gradient.
 //  - score: s > score
 //  - absolute_margin: s > s+ - absolute_margin
 //  - relative_margin: s > s+ - relative_margin |s+|
@@ -30,8 +30,8 @@ struct FalseNegativeRules {
 
 FalseNegativeRules FalseNegativeRulesOf(const config::MaskRecipe& recipe);
 
-// Takes these cells out of `labels.negative` (a new tensor: the caller's copies stay) and returns
-// their number. `query_document` [Q, D].
+// Removes the filtered cells from `labels.negative` (a new tensor: the caller's copies keep them)
+// and returns their number. `query_document` [Q, D].
 int64_t FilterFalseNegatives(const at::Tensor& query_document, const FalseNegativeRules& rules,
                              objective::Labels& labels);
 

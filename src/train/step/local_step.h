@@ -1,4 +1,4 @@
-// A step all of whose texts go through the encoder of this process.
+// A step whose texts are all encoded by this process.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,19 +10,19 @@
 
 namespace tandem::train {
 
-// Its passes forward and back are one thing, and what becomes of the embeddings between them is
-// another: the loss of this batch, or what a group of processes makes of the embeddings of all
-// (train/step/shared_step.h).
+// The step separates its forward and backward passes from what is computed of the embeddings
+// between them: the loss of this batch, or the loss that a group of processes computes from the
+// embeddings of all (train/step/shared_step.h).
 class LocalStep : public Step {
  public:
   struct Between {
-    // Gives what the passes back begin with. They are left out where its value is undefined.
+    // Returns the start of the backward passes. They are left out if its value is undefined.
     std::function<TrainingLoss(const at::Tensor& embeddings)> loss;
-    // Called before the last pass back through the encoder.
+    // Called before the last backward pass through the encoder.
     std::function<void()> before_last_pass = [] {};
   };
 
-  // Takes the batch's texts forward and back.
+  // Makes the forward and backward passes of the batch's texts.
   virtual StepOutcome Pass(model::DualEncoder& model, const TrainingBatch& batch,
                            const Between& between, const StepOptions& options) const = 0;
 

@@ -1,9 +1,9 @@
-// What the loss is multiplied by before the backward pass in fp16.
+// The factor of the loss before the backward pass in fp16.
 //
-// Half precision has 5 bits of exponent: gradients below 6e-8 would be 0. Multiplied by a scale
-// they are not, until one overflows. Such a step is left out and the scale halved; after 2,000
-// steps in a row without one it is doubled. Source: Micikevicius et al. 2018, section 3.2, with the
-// constants of torch.cuda.amp.GradScaler.
+// Half precision has 5 bits of exponent, so that gradients below 6e-8 would become 0. Multiplying
+// the loss by a scale prevents that, until a gradient overflows. Such a step is left out and the
+// scale is halved; after 2,000 steps in a row without an overflow it is doubled. Source:
+// Micikevicius et al. 2018, section 3.2, with the constants of torch.cuda.amp.GradScaler.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,16 @@ struct LossScaleOptions {
 
 class LossScale {
  public:
-  // 1 for good where it is not on.
+  // The scale is always 1 unless `options.on`.
   explicit LossScale(const LossScaleOptions& options)
       : options_(options), value_(options.on ? options.start : 1) {}
 
   bool on() const { return options_.on; }
   double value() const { return value_; }
 
-  // After a backward pass, with whether all gradients are finite. Throws NumericError where they
-  // are not and no smaller scale could help: it is not on, or at 1.
+  // Must be called after a backward pass, with whether all gradients are finite. Throws
+  // NumericError if they are not finite and no smaller scale can help: the scaling is off, or the
+  // scale is at 1.
   void Count(bool finite);
 
   void VisitState(StateVisitor visit);

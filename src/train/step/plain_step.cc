@@ -11,8 +11,8 @@ namespace tandem::train {
 StepOutcome PlainStep::Pass(model::DualEncoder& model, const TrainingBatch& batch,
                             const Between& between, const StepOptions& options) const {
   const tensor::Precision precision = options.forward.precision;
-  // Where no further batch needs the copies for the forward pass, those for the backward pass
-  // replace them.
+  // If no other batch needs the packed copies of weights for the forward pass, those for the
+  // backward pass replace them.
   Prepare(model, precision,
           options.weights_stay ? tensor::Passes::kBoth : tensor::Passes::kForward);
   TrainingLoss loss = between.loss(EncodeWhole(model, batch, options.forward));

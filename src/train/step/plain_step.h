@@ -1,4 +1,5 @@
-// The step without gradient cache: the batch's texts go forward and back once, in one pass.
+// The step without gradient cache: all texts of the batch go through one forward and one backward
+// pass.
 #pragma once
 
 #include "train/step/local_step.h"

@@ -20,7 +20,7 @@
 namespace tandem::train {
 namespace {
 
-// Where each process's texts stand among all: its queries, then its documents.
+// Returns the indices of each process's texts in the whole batch: its queries, then its documents.
 std::vector<std::vector<int64_t>> RowsOfRanks(const TextShares& shares, int64_t queries) {
   std::vector<std::vector<int64_t>> rows(shares.queries.size());
   for (size_t rank = 0; rank < rows.size(); ++rank) {
@@ -31,7 +31,7 @@ std::vector<std::vector<int64_t>> RowsOfRanks(const TextShares& shares, int64_t 
   return rows;
 }
 
-// A process's part of a batch, and the way to the other parts.
+// This process's part of a batch, and the exchange of embeddings with the other parts.
 struct OwnPart {
   OwnPart(const TrainingBatch& batch, dist::ProcessGroup& group)
       : shares(ShareTexts(batch, group.ranks())),
@@ -50,8 +50,8 @@ at::Tensor Gather(const OwnPart& own, const at::Tensor& embeddings) {
   return own.exchange.Gather(embeddings);
 }
 
-// What one process tells the others, as numbers: of the queries that it scored, and then the losses
-// and the cosines of its share of all queries, [kFacts + 2 rows].
+// The numbers that a process sends to the others: these facts about the queries that it scored, and
+// then the losses and the cosines of its share of all queries, [kFacts + 2 rows].
 enum Fact {
   kLoss,
   kCount,
@@ -63,9 +63,9 @@ enum Fact {
   kFacts
 };
 
-// The loss of a share of the queries.
+// The loss of the queries that this process scores.
 struct ShareLoss {
-  at::Tensor value;  // undefined where the share has no query
+  at::Tensor value;  // undefined if it scores no query
   BatchOutcome outcome;
   std::exception_ptr failure;
 };
@@ -88,8 +88,9 @@ class SharedLoss {
         group_(group),
         rows_(ScoredBy(group, batch.queries, objective)) {}
 
-  // The loss of all queries, and a value whose gradients add up to that of all over the processes
-  // (separable by row), or have it on each.
+  // Returns the outcome of all queries, and a value for the backward pass. If the objective is
+  // separable by row, the gradients of the processes' values add up to that of the loss; else each
+  // process's value has the whole gradient.
   TrainingLoss Of(ObjectiveStates states) {
     const tensor::ProfileScope scope("scores and loss");
     ShareLoss share = LossOfOwn(states);
@@ -133,7 +134,7 @@ class SharedLoss {
     return share;
   }
 
-  // Of the whole batch's scores. Without rows of its own a process adds nothing.
+  // Returns the sums over the whole batch's scores. A process that scores no queries adds nothing.
   at::Tensor AllScoreSums(const std::optional<ScoredBatch>& scored) {
     const int64_t widths = std::max<int64_t>(1, std::ssize(objective_.widths));
     const at::Tensor own = scored ? ScoreSums(*scored) : at::zeros({widths, 3, 2}, at::kDouble);
@@ -158,7 +159,7 @@ class SharedLoss {
     fact[kFailed] = share.failure ? 1 : 0;
     if (share.failure) return facts;
     const dist::Share own = ShareOf(group_.rank());
-    // A process that scores all queries has the losses of all, else those of its own.
+    // A process that scores all queries has the losses of all of them, else only those of its own.
     const int64_t first = objective_.needs.separable_by_row ? 0 : own.begin;
     for (int64_t i = 0; i < own.size(); ++i) {
       fact[kFacts + i] = outcome.losses[static_cast<size_t>(first + i)];
@@ -174,12 +175,12 @@ class SharedLoss {
     }
   }
 
-  // The outcome of the whole batch, the same to the last bit on processors that round differently:
-  // the sampler goes by losses and cosines.
+  // Returns the outcome of the whole batch. It is the same to the last bit on processors that round
+  // differently, because the sampler's choices depend on losses and cosines.
   BatchOutcome OutcomeOfAll(const at::Tensor& facts) const {
     const auto fact = facts.accessor<double, 2>();
     BatchOutcome all;
-    // Each process has a part of the sums, or the first one all of them.
+    // Either each process has a part of the sums, or the first one has all of them.
     const int with_sums = objective_.needs.separable_by_row ? group_.ranks() : 1;
     all.lacks_negatives = true;
     for (int rank = 0; rank < with_sums; ++rank) {
@@ -215,11 +216,11 @@ class SharedLoss {
   const TrainingObjective& objective_;
   const StepOptions& options_;
   dist::ProcessGroup& group_;
-  dist::Share rows_;  // of the queries that this process scores
+  dist::Share rows_;  // the queries that this process scores
 };
 
-// Where every process scores everything, each has the whole gradient of what the objective learns;
-// one of them is enough.
+// If every process scores everything, each has the whole gradient of the objective's parameters,
+// but only one of them may add it.
 void KeepLearnedGradientOnce(const ObjectiveStates& states, const TrainingObjective& objective,
                              const dist::ProcessGroup& group) {
   if (objective.needs.separable_by_row || group.leads()) return;
@@ -228,7 +229,7 @@ void KeepLearnedGradientOnce(const ObjectiveStates& states, const TrainingObject
   }
 }
 
-// The gradient of this process's own embeddings.
+// Returns the gradient of the embeddings that this process encoded.
 at::Tensor OwnGradient(const OwnPart& own, const at::Tensor& embeddings,
                        const TrainingObjective& objective) {
   const tensor::ProfileScope scope("exchange of gradients");
@@ -249,7 +250,7 @@ TextShares ShareTexts(const TrainingBatch& batch, int ranks) {
   const int64_t all = batch.tokens();
   for (int rank = 0; rank < ranks; ++rank) {
     const dist::Share before{query, document};
-    // Half of a text may be on either side of a border.
+    // A text on the border belongs to the process on whose side at least half of it lies.
     const auto take = [&](int64_t& next, int64_t count, int64_t first, int64_t& tokens,
                           int64_t wanted) {
       while (next < count) {
@@ -260,7 +261,7 @@ TextShares ShareTexts(const TrainingBatch& batch, int ranks) {
       }
     };
     take(query, batch.queries, 0, query_tokens, all_queries * (rank + 1) / ranks);
-    // The documents make up for what the queries lack or have too much.
+    // The documents balance the deviation of the queries from their share of tokens.
     take(document, batch.documents, batch.queries, document_tokens,
          all * (rank + 1) / ranks - query_tokens);
     shares.queries.push_back({before.begin, query});
@@ -286,8 +287,8 @@ StepOutcome SharedStep::ForwardBackward(model::DualEncoder& model, const Trainin
   const auto begin_last = [&options] {
     if (options.reducer != nullptr) options.reducer->BeginLastPass();
   };
-  // The passes back through the encoder begin with the gradient of the process's own embeddings,
-  // to which all processes have added.
+  // The backward passes through the encoder begin with the gradient of this process's own
+  // embeddings, summed over all processes.
   const auto loss_of = [&](const at::Tensor& encoded) {
     const at::Tensor embeddings = Gather(own, encoded).requires_grad_(true);
     TrainingLoss loss =

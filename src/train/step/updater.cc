@@ -12,8 +12,8 @@ namespace {
 
 using Parameters = std::span<const model::NamedParameter>;
 
-// An upper bound of the memory traffic of an optimizer that passes `passes` times over all
-// parameters: a table whose rows have rarely had a gradient needs less.
+// Returns an upper bound of the memory traffic of an optimizer that reads or writes all parameters
+// `passes` times. A table whose rows have rarely had a gradient needs less.
 tensor::Work ParameterWork(Parameters parameters, double passes) {
   double elements = 0;
   for (const model::NamedParameter& parameter : parameters) {
@@ -22,7 +22,7 @@ tensor::Work ParameterWork(Parameters parameters, double passes) {
   return {.bytes = passes * elements * sizeof(float)};
 }
 
-// Reading all gradients once.
+// Returns the memory traffic of reading all gradients once.
 tensor::Work GradientWork(Parameters parameters) {
   double elements = 0;
   for (const model::NamedParameter& parameter : parameters) {

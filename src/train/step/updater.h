@@ -15,24 +15,24 @@ struct UpdateOptions {
   double learning_rate = 2e-5;  // the schedule's peak
   double clip = 0;              // largest norm of the model's gradient; 0: no clipping
   int64_t warmup = 0;           // steps
-  int64_t steps = 1;            // of the whole run; an estimate where `by_progress`
-  // The schedule follows the share of the run that is done, not the number of steps.
+  int64_t steps = 1;            // of the whole run; an estimate if `by_progress`
+  // The schedule follows the share of the run that is done instead of the number of steps.
   bool by_progress = false;
-  // Learning rate of what the objective learns, as a multiple of the model's.
+  // The learning rate of the objective's parameters, as a multiple of the model's.
   double objective_factor = 1;
   LossScaleOptions loss_scale;
 };
 
 struct UpdateReport {
-  double gradient_norm = 0;  // of the model, before clipping; not finite where `skipped`
+  double gradient_norm = 0;  // of the model, before clipping; not finite if `skipped`
   double learning_rate = 0;
-  bool skipped = false;  // a gradient overflowed, so that nothing was changed but the loss scale
+  bool skipped = false;  // a gradient overflowed: only the loss scale was changed
 };
 
 class Updater {
  public:
-  // `model` moves the model's parameters and `objective` those that the objective learns, which may
-  // be none. All three outlive the updater.
+  // `model` updates the model's parameters and `objective` the parameters that the objective
+  // learns, which may be none. All three arguments must outlive the updater.
   Updater(optim::Optimizer& model, optim::Optimizer& objective, const optim::Schedule& schedule,
           const UpdateOptions& options)
       : model_(model),
@@ -42,17 +42,18 @@ class Updater {
         loss_scale_(options.loss_scale) {}
 
   void ClearGradients();
-  // The update after `steps_done` steps, or where the schedule goes by progress after the share
-  // `progress` of the run, from the gradients times `gradient_scale` and over the loss scale. Only
-  // the model's gradient is clipped. Where that is not finite, throws NumericError before it
-  // changes anything, or with a loss scale leaves the update out.
+  // Makes the update after `steps_done` steps or, if the schedule follows progress, after the share
+  // `progress` of the run. The gradients are multiplied by `gradient_scale` and divided by the loss
+  // scale. Only the model's gradient is clipped. If it is not finite, throws NumericError before
+  // anything changes or, with a loss scale, skips the update.
   UpdateReport Step(int64_t steps_done, double gradient_scale, double progress = 0);
 
-  // What the loss of the next backward pass must be multiplied by. Without LossScaleOptions::on: 1.
+  // Returns the factor that the loss of the next backward pass must be multiplied by; 1 without
+  // LossScaleOptions::on.
   LossScale& loss_scale() { return loss_scale_; }
   const LossScale& loss_scale() const { return loss_scale_; }
 
-  // What the optimizers keep; shares their memory.
+  // Returns the optimizers' states; the tensors share their memory.
   std::vector<optim::StateTensor> StateTensors() const;
   int64_t model_steps() const { return model_.steps(); }
   int64_t objective_steps() const { return objective_.steps(); }

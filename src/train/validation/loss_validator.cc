@@ -17,7 +17,7 @@ namespace {
 
 class LossValidator final : public Validator {
  public:
-  // `tasks` of the examples of `texts`, or empty.
+  // `tasks` has the tasks of the examples of `texts`, or is empty.
   LossValidator(ExampleTexts texts, std::vector<uint32_t> tasks, const config::Recipe& recipe,
                 const TrainingObjective& objective, const ValidatorOptions& options)
       : texts_(std::move(texts)),
@@ -30,7 +30,7 @@ class LossValidator final : public Validator {
     figures_.AddTo(sampler_options_);
   }
 
-  // Throws RecipeError where a query of `set` is too long for a batch.
+  // Throws RecipeError if a query of `set` is too long for a batch.
   void CheckLengths(const config::LoadedRecipe& loaded, const data::TrainingSet& set) const {
     if (sampler_options_.batch_tokens == 0) return;
     try {
@@ -68,7 +68,7 @@ class LossValidator final : public Validator {
   model::ForwardOptions forward_;
 };
 
-// The validation data set as training sees one; it shares the texts of `dataset`.
+// Returns the validation data set in the form of a training set. It shares the texts of `dataset`.
 data::TrainingSet TrainingSetOf(const data::Dataset& dataset, const config::LoadedRecipe& loaded,
                                 const objective::Needs& needs) {
   data::TrainingSet set = MakeTrainingSet(dataset, loaded, needs);

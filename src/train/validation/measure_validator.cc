@@ -18,12 +18,12 @@
 namespace tandem::train {
 namespace {
 
-// The results of a query that a measure without cut-off counts, as in `trec_eval -M1000`.
+// The number of results of a query that a measure without cut-off counts, as in `trec_eval -M1000`.
 constexpr size_t kFullDepth = 1000;
-// Texts that are encoded between two calls of ValidationProgress.
+// The number of texts that are encoded between two calls of ValidationProgress.
 constexpr size_t kWindowTexts = 1024;
 
-// `progress` has stopped the validation; thrown out of the search.
+// Thrown out of the search when `progress` stops the validation.
 struct ValidationStopped {};
 
 std::vector<eval::Measure> MeasuresOf(const RankingMeasures& named) {
@@ -32,7 +32,8 @@ std::vector<eval::Measure> MeasuresOf(const RankingMeasures& named) {
   return measures;
 }
 
-// By id; what nobody can name is not counted.
+// Returns the judgements by the ids of queries and documents. Judgements of texts that are not
+// there are not counted.
 data::Qrels QrelsOf(const JudgedCorpus& corpus) {
   data::Qrels qrels;
   for (const data::JudgedQuery& query : corpus.judged) {
@@ -86,7 +87,8 @@ class MeasureValidator final : public Validator {
     return pool_ ? pool_->judged : corpus_.judged;
   }
 
-  // A query that is ranked itself takes the first place from what answers it.
+  // Warns of queries that are documents of the corpus: a query that is ranked as a document takes
+  // the first place from the documents that answer it.
   void TellOfQueriesInCorpus() const {
     const search::QueriesInCorpus count =
         search::CountQueriesInCorpus({documents(), *corpus_.queries, judged()});
@@ -109,8 +111,9 @@ class MeasureValidator final : public Validator {
                     count.by_text, judged().size()));
   }
 
-  // Throws DataError where no query has a document that counts for the measure, which would then be
-  // 0 for every model. Any grade above 0 counts where grades are gains; else the relevance level.
+  // Throws DataError if no query has a document that counts for the measure, which would then be 0
+  // for every model. Any grade above 0 counts if grades are gains; else the relevance level
+  // decides.
   void CheckPositives(const eval::Measure& measure) const {
     for (const data::JudgedQuery& query : corpus_.judged) {
       for (const data::Judgement& judgement : query.judgements) {
@@ -123,7 +126,7 @@ class MeasureValidator final : public Validator {
                                 corpus_.judged.size(), LowestGrade(measure), measure.name()));
   }
 
-  // The lowest grade that counts for the measure, in words.
+  // Returns the lowest grade that counts for the measure, in words.
   std::string LowestGrade(const eval::Measure& measure) const {
     if (measure.info->grades == eval::GradeUse::kGains) return "above 0";
     if (measure.info->grades == eval::GradeUse::kJudgement) return "0 or more";
@@ -137,7 +140,8 @@ class MeasureValidator final : public Validator {
     });
   }
 
-  // The results of a query that the measures look at; an AUC takes its samples beside them.
+  // Returns the number of results of each query that the measures need. An AUC does not count here,
+  // because it uses its own samples.
   size_t Depth() const {
     size_t depth = 1;
     for (const eval::Measure& measure : measures_) {
@@ -167,8 +171,8 @@ class MeasureValidator final : public Validator {
     return corpus_.qrels != nullptr ? *corpus_.qrels : judged_;
   }
 
-  // The measures' means over the judged queries, as trec_eval -c takes them; 0 where no query has a
-  // value.
+  // Returns the measures' means over the judged queries, as trec_eval -c computes them; 0 if no
+  // query has a value.
   Validated Evaluate(search::Retrieved found) const {
     if (NeedsSamples()) {
       search::CountMissingPositives(AllJudgements(), relevance_level_, found.samples);
@@ -187,12 +191,12 @@ class MeasureValidator final : public Validator {
   }
 
   JudgedCorpus corpus_;
-  std::vector<eval::Measure> measures_;  // the first decides
+  std::vector<eval::Measure> measures_;  // the first decides which model is best
   double relevance_level_;
   bool ignore_identical_ids_;
   RunPrompts prompts_;
   search::EncodeOptions encode_;
-  data::Qrels judged_;              // corpus_.judged; empty where there is corpus_.qrels
+  data::Qrels judged_;              // corpus_.judged by ids; empty if there is corpus_.qrels
   std::optional<data::Pool> pool_;  // none: the whole corpus is ranked
 };
 

@@ -1,4 +1,4 @@
-// A measure of a validation and what it found.
+// The value of a measure in a validation.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The validation that a recipe asks for.
+// Makes the validation that a recipe asks for.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace tandem::train {
 
-// For a run's data and model. `inputs` and `objective` must outlive the validator; null where the
-// recipe has no validation.
+// Makes the validator for a run's data and model; null if the recipe has no validation. `inputs`
+// and `objective` must outlive it.
 std::unique_ptr<Validator> MakeValidator(const RunInputs& inputs,
                                          const TrainingObjective& objective);
 

@@ -1,4 +1,4 @@
-// Measures a model on validation data; the best value decides which model of a run is kept.
+// Measures a model on validation data. The best value decides which model of a run is kept.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +20,17 @@
 
 namespace tandem::train {
 
-// A validation calls this now and then with the share of its work that is done; false stops it.
+// Called now and then during a validation with the share of its work that is done; returning false
+// stops the validation.
 using ValidationProgress = std::function<bool(double share)>;
 
 struct Validated {
   double value = 0;                    // decides which model is best
-  std::vector<MeasuredValue> further;  // decide nothing
+  std::vector<MeasuredValue> further;  // other measures, which decide nothing
 };
 
-// How many documents a validation ranks, and of how many; 0 where it ranks none.
+// The number of documents that a validation ranks, and the size of their corpus; both 0 if it ranks
+// none.
 struct RankedCorpus {
   size_t documents = 0;
   size_t corpus = 0;
@@ -37,11 +39,11 @@ struct RankedCorpus {
 class Validator {
  public:
   virtual ~Validator() = default;
-  // The values of the model, with the objective's states where the measure is the loss. None where
-  // `progress` stopped the validation.
+  // Returns the values of the model, and uses the objective's states if the measure is the loss.
+  // None if `progress` stopped the validation.
   virtual std::optional<Validated> Measure(model::DualEncoder& model, const ObjectiveStates& states,
                                            const ValidationProgress& progress) = 0;
-  // "ndcg@10" or "loss".
+  // Returns "ndcg@10" or "loss".
   virtual std::string name() const = 0;
   // Whether `value` is better than `other`.
   virtual bool Better(double value, double other) const = 0;
@@ -49,35 +51,36 @@ class Validator {
 };
 
 struct ValidatorOptions {
-  RunPrompts prompts;  // of the texts that are validated on
+  RunPrompts prompts;  // prompts of the texts that are validated on
   tensor::Precision precision = tensor::Precision::kFp32;
   int threads = 1;
-  dist::ProcessGroup* group = nullptr;  // that validates together; null: this process alone
+  dist::ProcessGroup* group = nullptr;  // validates together; null: this process validates alone
 };
 
-// What is measured on a ranking.
+// The measures that are computed on a ranking.
 struct RankingMeasures {
-  std::string measure;              // decides; of eval/measure.h, as the others
-  std::vector<std::string> report;  // decide nothing
+  std::string measure;              // decides which model is best; as the others, of eval/measure.h
+  std::vector<std::string> report;  // other measures, which decide nothing
   double relevance_level = 1;       // the grade from which binary measures count a document
-  // Ranked are so many documents of the corpus (data/judgements/pool.h, drawn by `seed`); none:
-  // all.
+  // The number of documents of the corpus that are ranked (data/judgements/pool.h, drawn with
+  // `seed`); none: all.
   std::optional<size_t> pool;
   uint64_t seed = 1;
   bool ignore_identical_ids = false;  // search::RetrieveOptions
 };
 
-// Measures on a ranking of the corpus, or of a pool of it, for each judged query. It encodes the
-// documents window by window and searches them exactly. Higher is better. Notes the size of a pool,
-// and says how many queries are documents of the corpus themselves.
-// What `corpus` points to must outlive the validator.
+// Makes a validator that measures on a ranking of the corpus, or of a pool of it, for each judged
+// query. It encodes the documents window by window and searches them exactly. Higher is better.
+// Notes the size of a pool, and says how many queries are themselves documents of the corpus. Data
+// that `corpus` points to must outlive the validator.
 std::unique_ptr<Validator> MakeMeasureValidator(JudgedCorpus corpus,
                                                 const RankingMeasures& measures,
                                                 const ValidatorOptions& options);
 
-// The objective's loss on the validation queries: the mean over queries of batches like those of
-// training, which are the same in every validation. Without dropout, score bank and false-negative
-// filter. Lower is better. `loaded` and `objective` must outlive the validator.
+// Makes a validator that computes the objective's loss on the validation queries: the mean over
+// queries in batches like those of training, which are the same in every validation. It uses no
+// dropout, score bank or false-negative filter. Lower is better. `loaded` and `objective` must
+// outlive the validator.
 std::unique_ptr<Validator> MakeLossValidator(const RunData& data,
                                              const config::LoadedRecipe& loaded,
                                              const TrainingObjective& objective,

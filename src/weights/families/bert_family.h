@@ -1,5 +1,5 @@
-// What BERT and RoBERTa share: post-norm layers, and tables of words, positions and token types;
-// and the layer that DistilBERT and MPNet have with other names.
+// The parts that BERT and RoBERTa share: post-norm layers, and tables of words, positions and token
+// types; and the layer that DistilBERT and MPNet have with other names.
 #pragma once
 
 #include <string>

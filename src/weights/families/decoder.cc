@@ -68,8 +68,8 @@ int64_t HeadWidthOf(const Settings& config, const DecoderKeys& keys, const Encod
   return width;
 }
 
-// What transformers lets a token read by sliding_window w: causal, the w - 1 before it;
-// bidirectional, w on each side.
+// Returns how far a token may read with sliding_window w in transformers: causal, the w - 1 before
+// it; bidirectional, w on each side.
 int64_t Distance(const Settings& config, const DecoderKeys& keys, bool causal) {
   const int64_t window = Read(config, keys.window);
   return causal ? window - 1 : window;

@@ -1,4 +1,4 @@
-// What the decoders of the Llama family share: pre-norm layers with RMS norms and gated
+// The parts that the decoders of the Llama family share: pre-norm layers with RMS norms and gated
 // feed-forward, rotary positions, and queries that share heads of keys and values.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What adapter_config.json of a PEFT folder says.
+// Reads adapter_config.json of a PEFT folder.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct AdapterSettings {
   std::string base;              // base_model_name_or_path; "": not said
   std::vector<std::string> targets;
 
-  // What B A is multiplied by: alpha / rank, or alpha / sqrt(rank).
+  // Returns the factor of B A: alpha / rank, or alpha / sqrt(rank).
   double scale() const;
 };
 

@@ -20,7 +20,7 @@
 namespace tandem::weights {
 
 inline constexpr const char* kAdapterWeights = "adapter_model.safetensors";
-// What the names of A and of B end in.
+// The ends of the names of A and of B.
 inline constexpr std::string_view kLoraDown = ".lora_A.weight", kLoraUp = ".lora_B.weight";
 
 // A [rank, K] and B [N, rank] of one linear map.

@@ -25,8 +25,9 @@ struct CrossEncoderFolder {
   size_t max_tokens = 0;
   bool token_types = false;  // the encoder tells the two texts apart by token types
   std::string prompt;        // stands before the first text: the one of `default_prompt_name`
-  // What CrossEncoder.predict does to the logits, by the last part of its name: "Sigmoid",
-  // "Identity", ...; Sigmoid for one label and Identity for more where the folder does not say it.
+  // The function that CrossEncoder.predict applies to the logits, by the last part of its name:
+  // "Sigmoid", "Identity", ...; Sigmoid for one label and Identity for more where the folder does
+  // not say it.
   std::string activation;
   std::shared_ptr<const WeightFiles> weights;
 

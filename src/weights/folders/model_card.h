@@ -16,7 +16,7 @@ struct MeasureFact {
   double after = 0;              // this model's
 };
 
-// What a card tells about training; the card has no row for an empty field.
+// The facts about training in a card; the card has no row for an empty field.
 struct ModelCard {
   std::string base_model;  // a name or a path; the card shows only its last part
   std::string objective;   // "mann_whitney"
@@ -29,7 +29,7 @@ struct ModelCard {
   std::vector<MeasureFact> measures;
 };
 
-// What the folder itself says.
+// The facts that the folder itself gives.
 struct CardSettings {
   int64_t embedding_width = 0;
   size_t max_query_tokens = 0;

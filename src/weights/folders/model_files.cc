@@ -9,7 +9,7 @@
 
 namespace tandem::weights {
 
-// What is known of one file; each is none until it was asked for.
+// The known content of one file; each member is none until it is asked for.
 struct ModelFiles::File {
   std::optional<Json> json;
   std::optional<Settings> settings;

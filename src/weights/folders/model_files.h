@@ -43,7 +43,7 @@ class ModelFiles {
   const Settings& Read(std::string_view file) const;
   // An empty object where the file does not exist.
   const Settings& ReadIfThere(std::string_view file) const;
-  // What modules.json lists (ModulesIn).
+  // Returns the list of modules.json (ModulesIn).
   const std::vector<ListedModule>& Modules() const;
 
   // A file, here or elsewhere, that has been read before, its members in their order there; null

@@ -103,7 +103,7 @@ bool IsCausalLanguageModel(const Settings& config) {
          names->front().text().ends_with("ForCausalLM");
 }
 
-// What a folder without modules.json is pooled by.
+// Returns the pooling of a folder without modules.json.
 PoolingMode PlainPooling(const ModelFolder& folder, const std::optional<bool>& is_causal) {
   const Settings& config = folder.encoder_files().Read("config.json");
   const bool causal = is_causal.value_or(config.Boolean("is_causal").value_or(true));

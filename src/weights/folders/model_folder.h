@@ -35,7 +35,7 @@ struct ModelFolder {
   bool has_modules = false;  // false: plain Hugging Face folder (ReadModelFolder)
 
   EncoderSpec encoder;  // its tensors are all present, of the right shape and type
-  // What SetCausal changed, to be written to config.json; none leaves config.json's own.
+  // The value that SetCausal set, to be written to config.json; none leaves config.json's own.
   std::optional<bool> is_causal;
   std::vector<HeadModule> head;  // after the encoder, in order; exactly one Pooling, the first
   int64_t embedding_width = 0;   // E, after the head
@@ -60,8 +60,8 @@ struct ModelFolder {
   std::optional<int64_t> truncate_dim;
 
   std::shared_ptr<const WeightFiles> weights;
-  // What it does not use (pooler, position_ids, heads of other tasks): carried through when the
-  // folder is written.
+  // The tensors that it does not use (pooler, position_ids, heads of other tasks). They are carried
+  // through when the folder is written.
   std::vector<const TensorView*> carried_tensors;
 
   // The encoder's tensor of that canonical name; throws std::out_of_range for a name that no
@@ -98,7 +98,7 @@ void TakeSettings(const ModelFiles& from, ModelFolder* folder, TandemFile* file)
 // The Pooling module of a folder; there is exactly one.
 const Pooling& PoolingOf(const ModelFolder& folder);
 
-// What of a folder's pooling is another one; none: the folder's.
+// The changes to a folder's pooling; none: the folder's own value.
 struct PoolingChange {
   std::optional<PoolingMode> mode;
   std::optional<bool> include_prompt;

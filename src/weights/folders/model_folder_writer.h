@@ -16,7 +16,7 @@
 
 namespace tandem::weights {
 
-// What differs from the folder that was read; everything else is carried through.
+// The differences from the folder that was read; everything else is carried through.
 struct FolderChanges {
   // New values, by name: the name of the tensor in the source's weights
   // (EncoderTensor::view->name), for a module after the encoder with its folder in front:
@@ -25,7 +25,7 @@ struct FolderChanges {
   // "dtype" / "torch_dtype" is changed too.
   std::vector<TensorToWrite> tensors;
   std::optional<size_t> max_tokens;  // max_seq_length, which is one for texts of both kinds
-  // What texts of each kind are cut at, for the card; none: max_tokens.
+  // The lengths at which texts of each kind are cut, for the card; none: max_tokens.
   std::optional<size_t> max_query_tokens;
   std::optional<size_t> max_document_tokens;
   std::optional<std::string> query_prompt;

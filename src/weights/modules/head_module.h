@@ -26,7 +26,8 @@ struct ModuleSource {
   // Where `weights` is null, these tensors of the encoder's files start the parameters, by NAME.
   std::map<std::string, const TensorView*, std::less<>> start;
 
-  // What a file has for the parameter NAME; null: nothing, it starts new.
+  // Returns the tensor that a file has for the parameter NAME; null: none, the parameter starts
+  // new.
   const TensorView* Find(std::string_view name) const;
   bool is_new() const { return weights == nullptr && start.empty(); }
 };

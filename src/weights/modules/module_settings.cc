@@ -17,7 +17,7 @@
 namespace tandem::weights {
 namespace {
 
-// What release 6.2 takes; unpad_inputs only decides how quick it is.
+// The settings that release 6.2 accepts; unpad_inputs only decides how quick it is.
 constexpr std::string_view kKnown[] = {
     "max_seq_length",    "do_lower_case",         "transformer_task", "modality_config",
     "processing_kwargs", "module_output_name",    "unpad_inputs",     "query_length",

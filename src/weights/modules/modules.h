@@ -29,8 +29,8 @@ ListedModule ModuleOf(std::string type, std::string folder, const std::string& f
 
 inline constexpr std::string_view kModulesFile = "modules.json";
 
-// What modules.json lists; ModelFiles::Modules reads it. Throws ModelError naming `path` unless it
-// begins with a Transformer or a router, and for a broken list.
+// Returns the list of modules.json; ModelFiles::Modules calls this. Throws ModelError naming `path`
+// unless it begins with a Transformer or a router, and for a broken list.
 std::vector<ListedModule> ModulesIn(const Json& list, const std::filesystem::path& path);
 
 // The Transformer module's folder, relative to the model's: usually "", "0_Transformer" in old
@@ -38,7 +38,7 @@ std::vector<ListedModule> ModulesIn(const Json& list, const std::filesystem::pat
 std::string EncoderFolderOf(const ModelFiles& files);
 
 struct ModuleList {
-  std::vector<HeadModule> head;  // what follows the Transformer
+  std::vector<HeadModule> head;  // modules after the Transformer
   int64_t embedding_width = 0;   // E, after the head
 };
 

@@ -42,7 +42,7 @@ struct TensorView {
   size_t elements() const;
 };
 
-// What a header says about a tensor, checked against a data section of known length.
+// The entry of a header about a tensor, checked against a data section of known length.
 struct TensorEntry {
   std::string name;
   Dtype dtype = Dtype::kF32;

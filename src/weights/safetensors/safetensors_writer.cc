@@ -29,7 +29,7 @@ Ordered InFileOrder(std::span<const TensorToWrite> tensors, std::string_view fil
   return ordered;
 }
 
-// What the shape takes; none where that is no whole number of bytes, or too large to count.
+// Returns the bytes of the shape; none if they are not a whole number, or too many to count.
 std::optional<uint64_t> BytesOf(const TensorToWrite& tensor) {
   uint64_t bits = DtypeBits(tensor.dtype);
   bool overflow = false;

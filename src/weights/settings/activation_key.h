@@ -8,8 +8,8 @@
 
 namespace tandem::weights {
 
-// What HiddenActivationFrom takes. "gelu_fast" and "gelu_accurate" are the tanh form too: in
-// transformers they differ from it by less than 1e-10.
+// The names that HiddenActivationFrom accepts. "gelu_fast" and "gelu_accurate" are the tanh form
+// too: in transformers they differ from it by less than 1e-10.
 inline constexpr std::string_view kActivationSpellings[] = {"gelu",
                                                             "gelu_python",
                                                             "gelu_new",

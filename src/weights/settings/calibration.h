@@ -37,12 +37,13 @@ struct Calibration {
   std::vector<double> scores;         // of isotonic: [P], strictly ascending
   std::vector<double> probabilities;  // of isotonic: [P], never descending
   std::string fitted_on;              // for people: data and counts; "" where it is not fitted
-  // What the objective learned, where `method` is another: training goes on from it, and `tandem
-  // calibrate --method objective` returns to it.
+  // The values that the objective learned, if `method` is another one: training continues from
+  // them, and `tandem calibrate --method objective` returns to them.
   std::optional<LearnedScale> replaced;
 
   double Probability(double score) const;
-  // What the objective learned, whatever the method is; none where it learned nothing.
+  // Returns the values that the objective learned, whatever the method is; none if it learned
+  // nothing.
   std::optional<LearnedScale> Learned() const;
   // Describes it for people: "1 / (1 + exp(-(20 cosine + -9.5))), as objective bixse learned".
   std::string Text() const;

@@ -40,7 +40,7 @@ struct TokenizerSettings {
   // normalizer, as sentence-transformers does, also where that one keeps upper case.
   bool lower_case = false;
 
-  // What text::LoadTokenizer takes beside `folder` (text/load/known_files.h).
+  // Returns the files that text::LoadTokenizer takes besides `folder` (text/load/known_files.h).
   std::function<const Json*(const std::filesystem::path&)> KnownFiles() const {
     return [files = files](const std::filesystem::path& path) { return files.Find(path); };
   }

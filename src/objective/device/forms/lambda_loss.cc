@@ -22,7 +22,7 @@ at::Tensor InverseDiscounts(const DeviceBatch& batch) {
       .reciprocal_();
 }
 
-// What the candidates of some rows gain where they stand.
+// The gains of the candidates of some rows at their ranks.
 struct Ranking {
   Ranking(const DeviceBatch& batch, const GradedRows& rows, const at::Tensor& inverse_discounts) {
     const at::Tensor outside = rows.grades.isinf();

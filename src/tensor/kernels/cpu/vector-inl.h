@@ -56,7 +56,7 @@ HWY_INLINE void StoreRounded(FloatVec v, Bf16* to) {
   __asm__("vcvtneps2bf16 %1, %0" : "=v"(halves) : "v"(v.raw));
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), halves);
 }
-// What StoreRounded would store, as floats.
+// Returns the values that StoreRounded would store, as floats.
 HWY_INLINE FloatVec RoundedToBf16(FloatVec v) {
   __m256i halves;
   __asm__("vcvtneps2bf16 %1, %0" : "=v"(halves) : "v"(v.raw));

@@ -27,14 +27,14 @@ struct AttentionInput {
   size_t max_length = SIZE_MAX;            // texts with more tokens are left out
 };
 
-// What the forward pass writes.
+// The output of the forward pass.
 template <typename A>
 struct AttentionOutput {
   A* out;           // [T, heads * head_width]
   float* log_sums;  // [heads, T], for the backward pass; null: not wanted
 };
 
-// What the backward pass reads besides the input, and what it writes.
+// The arrays that the backward pass reads besides the input, and those that it writes.
 template <typename A>
 struct AttentionGradient {
   const A* out;           // as the forward pass wrote it

@@ -198,7 +198,7 @@ HWY_INLINE void StoreScaled(const AttentionTask<A>& task, const float* block_out
   }
 }
 
-// What the backward pass needs of a query besides its scores.
+// The numbers of a query that the backward pass needs besides its scores.
 struct SavedRow {
   float log_sum;  // as SoftmaxSums
   float delta;    // the dot product of the output's row and its gradient

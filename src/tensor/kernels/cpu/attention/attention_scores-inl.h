@@ -73,7 +73,7 @@ HWY_INLINE bool MayStayUnshifted(WordVec largest, float factor) {
   return hn::GetLane(hn::MaxOfLanes(WordTag(), largest)) <= std::bit_cast<uint32_t>(limit);
 }
 
-// What is accumulated over the register tiles of a block.
+// The numbers that are accumulated over the register tiles of a block.
 struct UnshiftedSums {
   WordVec largest;                 // MaxMagnitude of all scores
   FloatVec totals[kForwardBlock];  // each query's sum of exponentials, lane by lane

@@ -27,9 +27,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace tandem::tensor::cpu::HWY_NAMESPACE {
 
-// What the backward pass needs of a query besides its scores.
+// The numbers of a query that the backward pass needs besides its scores.
 struct SavedQuery {
-  float shift;  // what is added to the exponents (base 2) of its scores: minus log2 of their sum
+  float shift;  // added to the exponents (base 2) of its scores: minus log2 of their sum
   float delta;  // as SavedRow's
   DropoutRow dropout;
 };
@@ -77,7 +77,7 @@ struct BackwardTile {
   size_t rows;                      // how many of the queries the text has
   size_t first_key;
   size_t keys;   // how many of the keys the text has
-  float factor;  // what scores are multiplied by before the softmax
+  float factor;  // scores are multiplied by it before the softmax
   // Results:
   uint32_t* probabilities;  // dropout(P), pairs of queries [16, 32]
   uint32_t* grad_scores;    // gradients of score * factor, pairs of queries [16, 32]

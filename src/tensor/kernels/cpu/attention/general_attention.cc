@@ -88,7 +88,7 @@ A* Advance(A* from, size_t elements) {
   return from == nullptr ? nullptr : from + elements;
 }
 
-// What a task is of: queries `range` of the text that read key head `head`.
+// The part of the work that a task does: queries `range` of the text that read key head `head`.
 struct Place {
   size_t text;
   size_t head;
@@ -156,7 +156,7 @@ GeneralTask<A> TaskOf(const GeneralAttentionInput<A>& input, const GeneralTask<A
   return task;
 }
 
-// What all tasks have in common.
+// Returns the fields that all tasks have in common.
 template <typename A>
 GeneralTask<A> WholeOf(const GeneralAttentionInput<A>& input) {
   GeneralTask<A> whole{};

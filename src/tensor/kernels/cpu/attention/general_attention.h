@@ -53,14 +53,14 @@ struct GeneralAttentionInput {
   Dropout dropout;                         // of the probabilities
 };
 
-// What the forward pass writes.
+// The output of the forward pass.
 template <typename A>
 struct GeneralAttentionOutput {
   A* out;           // [T, heads * head_width]
   float* log_sums;  // [heads, T], base 2, for the backward pass; null: not wanted
 };
 
-// What the backward pass reads besides the input, and what it writes.
+// The arrays that the backward pass reads besides the input, and those that it writes.
 template <typename A>
 struct GeneralAttentionGradient {
   const A* out;           // as the forward pass wrote it

@@ -75,7 +75,7 @@ class GeneralForward {
     Element* values;             // of a chunk
     Element* queries;            // of a block, [kRows, width]
     float* products;             // of a block with a chunk, [kRows, chunk]
-    Probability* probabilities;  // the same; floats replace the products
+    Probability* probabilities;  // of a block with a chunk; floats replace the products
     RunningSums* sums;           // of the task's queries, [group, queries]
     float* mixed;                // their sums of values, [group, queries, width]
   };

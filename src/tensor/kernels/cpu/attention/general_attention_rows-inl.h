@@ -144,8 +144,9 @@ HWY_INLINE float PrepareRow(const SpanRow& row, const ScoreUnits& units) {
 
 // A query's softmax over the spans so far.
 struct RunningSums {
-  // What exponentials are taken above, in the units that PrepareRow leaves: the maximum; or 0, as
-  // long as all scores are so small that they need no shift.
+  // The number that is subtracted from scores before exponentials are taken, in the units that
+  // PrepareRow leaves: the maximum; or 0, as long as all scores are so small that they need no
+  // shift.
   float shift = -std::numeric_limits<float>::infinity();
   float sum = 0;  // of the exponentials
 };

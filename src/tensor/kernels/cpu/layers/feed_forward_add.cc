@@ -58,9 +58,9 @@ struct Widths {
   }
 };
 
-// What a thread works in, for the rows of a block, whose products with weights are summed at once,
-// and of a tile. Arrays that only the gradients of weights need are empty where these are not
-// wanted.
+// The working memory of a thread, for the rows of a block, whose products with weights are summed
+// at once, and of a tile. Arrays that only the gradients of weights need are empty where these are
+// not wanted.
 template <typename A>
 struct BackwardArrays {
   A* normalized;           // [block, H]

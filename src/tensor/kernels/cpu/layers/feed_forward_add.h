@@ -11,7 +11,7 @@
 
 namespace tandem::tensor::cpu {
 
-// What comes between the two affine maps: U gives `before`, D takes dropout(inner values).
+// The operations between the two affine maps: U gives `before`, D takes dropout(inner values).
 struct InnerValues {
   Activation activation;
   bool gated;           // `before` has 2F channels, see activation_rows.h; otherwise F

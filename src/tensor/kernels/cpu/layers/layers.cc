@@ -179,8 +179,8 @@ void RunFeedForwardForward(const FeedForwardForward<A>& args, int threads) {
 
 namespace {
 
-// What a thread works in during the backward pass of a feed-forward layer, for `rows` rows whose
-// products with weights are summed at once.
+// The working memory of a thread during the backward pass of a feed-forward layer, for `rows` rows
+// whose products with weights are summed at once.
 template <typename A>
 struct FeedForwardArrays {
   A* grad_sum;       // [BackwardRows, width]: of x + dropout(branch)

@@ -54,7 +54,7 @@ struct DropoutKeys {
   Dropout dropout;
 };
 
-// What a normalising layer saves for its backward pass; null where no gradient is wanted.
+// The arrays that a normalising layer saves for its backward pass; null if no gradient is wanted.
 template <typename A>
 struct SavedNorm {
   A* normalized;             // [rows, H]: the rows before gamma and beta

@@ -34,8 +34,8 @@ bool IsAvailable(Int8Kernel kernel);
 // The fastest one that is available and within CurrentIsa().
 Int8Kernel FastestInt8Kernel();
 
-// What depth and columns must be multiples of, and the greatest depth: a deeper sum could leave 32
-// bits.
+// Depth and columns must be multiples of this unit, and the depth at most this: a deeper sum could
+// leave 32 bits.
 inline constexpr size_t kInt8Unit = 16;
 inline constexpr size_t kMostInt8Depth = 65536;
 
@@ -46,7 +46,8 @@ class Int8Matrix {
   // available, kWiden.
   Int8Matrix(size_t depth, size_t columns, Int8Kernel kernel);
 
-  // What parts of B begin at: multiples of the width of every kernel's panels.
+  // Parts of B begin at multiples of this, which is a multiple of the width of every kernel's
+  // panels.
   static constexpr size_t kPartColumns = 96;
   // Rounds the columns of B from `first` on; b.depth is the depth. A column with a number that is
   // not finite makes all results of it NaN. Several threads may pack parts at the same time.

@@ -54,7 +54,7 @@ HWY_INLINE int32_t Nearest(float v) { return hn::GetLane(hn::NearestInt(hn::Set(
 struct RowGrid {
   float scale = 0;
   float inverse = 0;
-  int32_t zero = 0;  // what the row's 0 is stored as
+  int32_t zero = 0;  // the code in which 0 is stored
 };
 
 // 256 values from low to high, one of which is 0.

@@ -26,8 +26,8 @@ auto* OneDnnFunction(const char* name) {
 
 }  // namespace tandem::tensor::cpu
 
-// What dnnl.hpp calls for us, in versions 2.6 to 3.7. A function that is missing here is undefined
-// when a program is linked.
+// The functions that dnnl.hpp calls for us, in versions 2.6 to 3.7. A function that is missing here
+// is undefined when a program is linked.
 #define TANDEM_ONEDNN(function) (*::tandem::tensor::cpu::OneDnnFunction<&::function>(#function))
 #define dnnl_engine_create TANDEM_ONEDNN(dnnl_engine_create)
 #define dnnl_engine_destroy TANDEM_ONEDNN(dnnl_engine_destroy)

@@ -45,7 +45,7 @@ constexpr TileShapes ShapesFor(size_t rows) {
   return shapes;
 }
 
-// What the words of a product hold.
+// The content of the words of a product.
 enum class TileWords {
   kBf16Pairs,  // two bf16 values; AMX-BF16
   kByteQuads,  // four bytes, of A unsigned and of B signed ones; AMX-INT8. Sums are int32_t.

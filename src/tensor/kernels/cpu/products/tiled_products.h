@@ -13,7 +13,7 @@
 
 namespace tandem::tensor::cpu {
 
-// What depth and columns must be multiples of.
+// Depth and columns must be multiples of this.
 inline constexpr size_t kTiledUnit = 32;
 
 // Packs B, rounded to nearest, into `tiles` [depth * columns]. Runs on all OpenMP threads when

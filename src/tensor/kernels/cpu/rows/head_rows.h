@@ -9,7 +9,7 @@
 
 namespace tandem::tensor::cpu {
 
-// What happens to the heads of a row [query heads, key heads, value heads], of which there are as
+// The operation on the heads of a row [query heads, key heads, value heads], of which there are as
 // many of values as of keys. Values stay as they are.
 struct HeadTurn {
   size_t query_heads;

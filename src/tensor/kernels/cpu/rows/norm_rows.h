@@ -19,7 +19,7 @@ struct RowNorm {
   bool centred = true;
 };
 
-// What was taken of each row, [rows] each; null: not wanted.
+// The statistics of each row, [rows] each; null: not wanted.
 struct RowStatistics {
   float* mean = nullptr;  // 0 where the norm is not centred
   float* inverse_deviation = nullptr;

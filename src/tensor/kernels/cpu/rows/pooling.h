@@ -99,8 +99,8 @@ void SumPoolBackward(const float* grad, const PooledTexts& pooled, A* grad_x, in
   }
 }
 
-// What row r of a text weighs in its weighted mean: its position from 1 over the sum of the
-// positions that are pooled.
+// The weight of row r of a text in its weighted mean: its position, counted from 1, over the sum of
+// the positions that are pooled.
 class PositionWeights {
  public:
   explicit PositionWeights(const PooledRows& rows) : begin_(rows.begin) {

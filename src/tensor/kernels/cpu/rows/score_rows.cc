@@ -58,7 +58,7 @@ void KeepAtLeastT(float limit, ScoredRows& rows) {
   const auto limits = hn::Set(d, limit);
   rows.size = 0;
   size_t i = 0;
-  for (; i + lanes <= count; i += lanes) {  // what is stored never reaches what is not yet read
+  for (; i + lanes <= count; i += lanes) {  // stores stay below what is not yet read
     const auto scores = hn::LoadU(d, rows.scores + i);
     Append(scores, hn::LoadU(dr, rows.rows + i), hn::Ge(scores, limits), rows);
   }

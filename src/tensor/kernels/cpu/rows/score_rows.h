@@ -1,4 +1,4 @@
-// What a search does with the scores of a query besides making them.
+// The operations of a search on the scores of a query besides computing them.
 #pragma once
 
 #include <cstddef>
