@@ -140,7 +140,7 @@ std::string DiskText(const Trainer& trainer, const RunPlan& plan, const DiskNeed
       trainer.validator == nullptr
           ? ""
           : fmt::format("their and the last best weights of {} each, ", Mebibytes(need.best)),
-      (need.records == 0 ? "" : fmt::format("{} of records of passes, ", Mebibytes(need.records))) +
+      (need.records == 0 ? "" : fmt::format("{} of records of epochs, ", Mebibytes(need.records))) +
           (need.mining == 0
                ? ""
                : fmt::format("{} of embeddings while it mines, ", Mebibytes(need.mining))));

@@ -34,7 +34,7 @@ std::optional<uint64_t> PassOf(std::string_view name) {
 std::string ProblemOf(const std::filesystem::path& path, uint64_t pass, uint64_t bytes) {
   std::error_code error;
   const uintmax_t size = std::filesystem::file_size(path, error);
-  if (error) return "the record of the pass under way is not there";
+  if (error) return "the record of the epoch under way is not there";
   if (size < bytes) {
     return fmt::format("has {} bytes, and had {} when the checkpoint was made", size, bytes);
   }
@@ -42,7 +42,7 @@ std::string ProblemOf(const std::filesystem::path& path, uint64_t pass, uint64_t
     if (sampling::ReadPassRecord(path).pass == pass) return "";
   } catch (const DataError&) {  // the warning names the file, so the reader's message is not needed
   }
-  return "is no record of this pass any more";
+  return "is no record of this epoch any more";
 }
 
 }  // namespace
@@ -104,7 +104,7 @@ void AuditObserver::Reopen(std::optional<uint64_t> bytes) {
     file_.emplace(PathOf(pass_), *bytes);
   } else {
     Warn(
-        fmt::format("{}: {}; the run goes on without it, and has records again from the next pass "
+        fmt::format("{}: {}; the run goes on without it, and has records again from the next epoch "
                     "on",
                     PathOf(pass_).native(), problem));
   }
