@@ -48,6 +48,11 @@ Tensor EmptyLike(const Tensor& like) { return Empty(like.sizes(), like.dtype());
 Tensor ZerosLike(const Tensor& like) { return Zeros(like.sizes(), like.dtype()); }
 
 Tensor FromBlob(void* data, const Shape& shape, DType type, std::shared_ptr<const void> owner) {
+  const size_t element = ElementSize(type);
+  if (reinterpret_cast<uintptr_t>(data) % element != 0) {
+    throw std::logic_error(
+        fmt::format("FromBlob: expected {} at a multiple of {} bytes", Name(type), element));
+  }
   return FromDevice(data, shape, type, kCpuDevice, std::move(owner));
 }
 

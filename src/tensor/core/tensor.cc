@@ -13,11 +13,7 @@
 namespace tandem::tensor {
 namespace {
 
-// Views that gradients flow through are operations.
-Tensor Recorded(const char* name, Tensor view, const Tensor& of, BackwardOfOutput backward) {
-  if (!NeedsGradient({of})) return view;
-  return WithBackward(name, view, {of}, std::move(backward));
-}
+bool IsRecorded(const Tensor& tensor) { return GradEnabled() && tensor.requires_grad(); }
 
 // A gradient of these rows as one of the whole tensor: zero elsewhere.
 BackwardOfOutput PlaceRows(const Tensor& whole, int64_t start, int64_t length) {
@@ -40,8 +36,8 @@ void ExpectFirst(const char* function, const Tensor& tensor, int64_t dimension) 
 
 Tensor::Tensor(StorageRef storage, size_t offset, const Shape& shape, DType type) {
   if (storage.get() == nullptr) throw std::logic_error("a tensor needs a storage, found none");
-  const size_t bytes = static_cast<size_t>(shape.numel()) * ElementSize(type);
-  if (offset > storage->bytes() || bytes > storage->bytes() - offset) {
+  const auto elements = static_cast<size_t>(shape.numel());
+  if (offset > storage->bytes() || elements > (storage->bytes() - offset) / ElementSize(type)) {
     throw std::logic_error(fmt::format("{} {} at byte {} does not fit a storage of {} bytes",
                                        Name(type), shape.Text(), offset, storage->bytes()));
   }
@@ -80,7 +76,8 @@ Tensor Tensor::narrow(int64_t dimension, int64_t start, int64_t length) const {
         fmt::format("narrow: {} has no rows {} to {}", Text(), start, start + length));
   }
   Tensor rows = ViewOf(sizes().WithRows(length), start * sizes().row_elements());
-  return Recorded("narrow", std::move(rows), *this, PlaceRows(*this, start, length));
+  if (!IsRecorded(*this)) return rows;
+  return WithBackward("narrow", rows, {*this}, PlaceRows(*this, start, length));
 }
 
 Tensor Tensor::select(int64_t dimension, int64_t index) const {
@@ -89,7 +86,8 @@ Tensor Tensor::select(int64_t dimension, int64_t index) const {
     throw std::logic_error(fmt::format("select: {} has no row {}", Text(), index));
   }
   Tensor row = ViewOf(sizes().WithoutFirst(), index * sizes().row_elements());
-  return Recorded("select", std::move(row), *this, PlaceRows(*this, index, 1));
+  if (!IsRecorded(*this)) return row;
+  return WithBackward("select", row, {*this}, PlaceRows(*this, index, 1));
 }
 
 Tensor Tensor::view(const Shape& shape) const {
@@ -97,24 +95,28 @@ Tensor Tensor::view(const Shape& shape) const {
     throw std::logic_error(
         fmt::format("view: {} has not as many elements as {}", Text(), shape.Text()));
   }
-  return Recorded("view", ViewOf(shape, 0), *this, [sizes = sizes()](const Tensor& grad) {
-    return std::vector<Tensor>{grad.view(sizes)};
+  Tensor same = ViewOf(shape, 0);
+  if (!IsRecorded(*this)) return same;
+  return WithBackward("view", same, {*this}, [sizes = sizes()](const Tensor& grad) {
+    return std::vector{grad.view(sizes)};
   });
 }
 
 Tensor Tensor::clone() const {
   const Tensor copy = EmptyLike(*this);
-  copy.copy_(detach());
-  return Recorded("clone", copy, *this, [](const Tensor& grad) { return std::vector{grad}; });
+  copy.copy_(*this);
+  if (!IsRecorded(*this)) return copy;
+  return WithBackward("clone", copy, {*this}, [](const Tensor& grad) { return std::vector{grad}; });
 }
 
 Tensor Tensor::to(DType type) const {
   if (type == dtype()) return *this;
   const Tensor converted = Empty(sizes(), type);
-  converted.copy_(detach());
-  if (!IsFloating(type)) return converted;
+  converted.copy_(*this);
+  if (!IsFloating(type) || !IsRecorded(*this)) return converted;
   // The pass converts a gradient to its tensor's type.
-  return Recorded("to", converted, *this, [](const Tensor& grad) { return std::vector{grad}; });
+  return WithBackward("to", converted, {*this},
+                      [](const Tensor& grad) { return std::vector{grad}; });
 }
 
 int64_t Tensor::storage_offset() const {

@@ -92,6 +92,10 @@ TEST(Storage, MayBelongToTheCaller) {
     tensor.fill_(4);
   }
   EXPECT_EQ(numbers[2], 4);
+  auto* bytes = reinterpret_cast<std::byte*>(numbers);
+  EXPECT_EQ(Mistake([&] { FromBlob(bytes + 4, {1}, kDouble); }),
+            "FromBlob: expected float64 at a multiple of 8 bytes");
+  EXPECT_EQ(FromBlob(bytes + 4, {1}, kFloat).numel(), 1);
 }
 
 TEST(Storage, OfADeviceIsNotRead) {
