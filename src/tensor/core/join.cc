@@ -111,7 +111,7 @@ Tensor Stack(std::span<const Tensor> tensors) {
 Tensor Columns(const Tensor& x, int64_t start, int64_t length) {
   if (x.dim() != 2 || start < 0 || length < 0 || start > x.size(1) - length) {
     throw std::logic_error(
-        fmt::format("Columns: {} has no columns {} to {}", x.Text(), start, start + length));
+        fmt::format("Columns: {} has no {} columns from column {} on", x.Text(), length, start));
   }
   const Tensor out = CopiedColumns(x, start, length);
   if (!NeedsGradient({x})) return out;

@@ -73,7 +73,7 @@ Tensor Tensor::narrow(int64_t dimension, int64_t start, int64_t length) const {
   ExpectFirst("narrow", *this, dimension);
   if (start < 0 || length < 0 || start > size(0) - length) {
     throw std::logic_error(
-        fmt::format("narrow: {} has no rows {} to {}", Text(), start, start + length));
+        fmt::format("narrow: {} has no {} rows from row {} on", Text(), length, start));
   }
   Tensor rows = ViewOf(sizes().WithRows(length), start * sizes().row_elements());
   if (!IsRecorded(*this)) return rows;

@@ -178,7 +178,9 @@ TEST(Functions, SayWhatIsWrong) {
             "Cat along dimension 0: int64 [2, 3] does not fit float64 [2, 3]");
   EXPECT_EQ(Mistake([&] { Cat({number}); }),
             "Cat: expected dimension 0, or 1 of tensors [n, m], found 0 of float64 []");
-  EXPECT_EQ(Mistake([&] { Columns(x, 2, 2); }), "Columns: float64 [2, 3] has no columns 2 to 4");
+  EXPECT_EQ(Mistake([&] { Columns(x, 2, 2); }),
+            "Columns: float64 [2, 3] has no 2 columns from column 2 on");
+  EXPECT_NE(Mistake([&] { Columns(x, 2, std::numeric_limits<int64_t>::max()); }), "no error");
   EXPECT_EQ(Mistake([&] { TakeRows(x, Of<int64_t>({1}, {2})); }),
             "TakeRows: float64 [2, 3] has no row 2");
   EXPECT_EQ(Mistake([&] { TakeRows(x, Zeros({1}, kFloat)); }),

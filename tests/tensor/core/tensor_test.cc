@@ -80,9 +80,10 @@ TEST(Tensor, RefusesWhatItDoesNotHave) {
   const Tensor tensor = Zeros({2, 3}, kFloat);
   EXPECT_EQ(Mistake([&] { tensor.data_ptr<double>(); }),
             "expected a tensor of float64 on the processor, found float32 [2, 3]");
-  EXPECT_EQ(Mistake([&] { tensor.narrow(0, 1, 2); }), "narrow: float32 [2, 3] has no rows 1 to 3");
+  EXPECT_EQ(Mistake([&] { tensor.narrow(0, 1, 2); }),
+            "narrow: float32 [2, 3] has no 2 rows from row 1 on");
   EXPECT_EQ(Mistake([&] { tensor.narrow(0, -1, 1); }),
-            "narrow: float32 [2, 3] has no rows -1 to 0");
+            "narrow: float32 [2, 3] has no 1 rows from row -1 on");
   EXPECT_EQ(Mistake([&] { tensor.narrow(0, 2, std::numeric_limits<int64_t>::max()); }).substr(0, 7),
             "narrow:");
   EXPECT_EQ(Mistake([&] { tensor.narrow(1, 0, 2); }),
