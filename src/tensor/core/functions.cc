@@ -113,6 +113,22 @@ Tensor Add(const Tensor& a, const Tensor& b) {
   });
 }
 
+Tensor AddToRows(const Tensor& x, const Tensor& row) {
+  Require(x.dim() == 2 && IsFloating(x.dtype()), "AddToRows", "floating x [n, m]", x);
+  Require(row.sizes() == Shape{x.size(1)} && row.dtype() == x.dtype(), "AddToRows",
+          "a row of the width and type of x", row);
+  const Tensor out = x.detach().clone(), added = row.detach();
+  for (int64_t i = 0; i < out.size(0); ++i) out[i].add_(added);
+  if (!NeedsGradient({x, row})) return out;
+  return WithBackward("AddToRows", out, {x, row},
+                      [sizes = row.sizes(), wanted = NeedsGradient({row})](const Tensor& grad) {
+                        Tensor sum;
+                        if (wanted) sum = Zeros(sizes, grad.dtype());
+                        for (int64_t i = 0; i < grad.size(0) && wanted; ++i) sum.add_(grad[i]);
+                        return std::vector{grad, sum};
+                      });
+}
+
 Tensor Mul(const Tensor& a, const Tensor& b) {
   ExpectSame("Mul", a, b);
   const Tensor out = Product(a, b);

@@ -32,6 +32,9 @@ Tensor ClearRows(const Tensor& x, const Tensor& cleared);
 Tensor Add(const Tensor& a, const Tensor& b);
 Tensor Mul(const Tensor& a, const Tensor& b);
 Tensor Mul(const Tensor& a, double factor);
+// `row` [m] added to each row of x [n, m], of one type. Its gradient is the sum of the rows', in
+// their order.
+Tensor AddToRows(const Tensor& x, const Tensor& row);
 // The sum of all elements, of shape []. 0 for a tensor without elements.
 Tensor Sum(const Tensor& x);
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "tensor/core/activations.h"
 #include "tensor/core/tape.h"
 #include "tensor/core/values.h"
 
@@ -84,6 +85,38 @@ TEST(Functions, ArithmeticHasGradients) {
   ExpectGradients([](const auto& x) { return Mul(x[0], x[0]); }, {{2, 2}});
   ExpectGradients([](const auto& x) { return Mul(x[0], -2.5); }, {{2, 2}});
   ExpectGradients([](const auto& x) { return Sum(x[0]); }, {{2, 2}});
+}
+
+TEST(Functions, ActivationsHaveGradients) {
+  for (const auto& function : {Tanh, Sigmoid, Relu, Silu, Gelu, GeluTanh}) {
+    ExpectGradients([&](const auto& x) { return function(x[0]); }, {{3, 4}});
+  }
+  // A layer of a head.
+  ExpectGradients(
+      [](const auto& x) { return Tanh(AddToRows(ProductTransposed(x[0], x[1]), x[2])); },
+      {{3, 4}, {2, 4}, {2}});
+}
+
+// Values of the formulas with Python's math functions.
+TEST(Functions, ActivationsHaveTheirValues) {
+  const auto at = [](Tensor (*function)(const Tensor&), double x) {
+    return function(Doubles({1}, {x})).item<double>();
+  };
+  EXPECT_NEAR(at(Tanh, 0.5), 0.46211715726000975, 1e-15);
+  EXPECT_NEAR(at(Sigmoid, 0.5), 0.6224593312018546, 1e-15);
+  EXPECT_NEAR(at(Silu, 0.5), 0.3112296656009273, 1e-15);
+  EXPECT_NEAR(at(Gelu, 0.5), 0.34573123063700656, 1e-15);
+  EXPECT_NEAR(at(GeluTanh, 0.5), 0.34571400982514394, 1e-15);
+  EXPECT_EQ(at(Relu, 0.5), 0.5);
+  EXPECT_EQ(at(Relu, -0.5), 0);
+  EXPECT_TRUE(std::isnan(at(Relu, std::numeric_limits<double>::quiet_NaN())));
+  EXPECT_EQ(Relu(Full({2}, 1.5, kBFloat16)).Text(), "bfloat16 [2]");
+  EXPECT_EQ(Mistake([] { Gelu(Zeros({1}, kInt)); }),
+            "Gelu: expected a floating type, found int32 [1]");
+  EXPECT_EQ(Mistake([] {
+              AddToRows(Zeros({2, 3}, kDouble), Zeros({2}, kDouble));
+            }),
+            "AddToRows: expected a row of the width and type of x, found float64 [2]");
 }
 
 TEST(Functions, ProductsHaveGradients) {
