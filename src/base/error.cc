@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/byte_size.h"
+
 namespace tandem {
 namespace {
 
@@ -49,6 +51,11 @@ ModelError::ModelError(std::string_view file, std::string_view tensor, std::stri
     : Error(ExitCode::kModel, tensor.empty()
                                   ? fmt::format("{}: {}", file, message)
                                   : fmt::format("{}: {} (tensor {})", file, message, tensor)) {}
+
+MemoryError::MemoryError(uint64_t bytes)
+    : Error(ExitCode::kUsage, fmt::format("out of memory: the system does not give {} bytes ({})",
+                                          bytes, FormatByteSize(bytes))),
+      bytes_(bytes) {}
 
 OutputError::OutputError(std::string_view path, std::string_view what, int error_number)
     : Error(OutputExitCode(error_number),

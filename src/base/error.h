@@ -84,6 +84,17 @@ class PeerLost : public Error {
   explicit PeerLost(const std::string& message) : Error(ExitCode::kPeerLost, message) {}
 };
 
+// Memory that the machine does not give. Exit code 2: a smaller batch or shorter texts need less.
+class MemoryError : public Error {
+ public:
+  explicit MemoryError(uint64_t bytes);
+  // What was asked for.
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  uint64_t bytes_;
+};
+
 // A file or folder that cannot be written. Exit code 2 when the path itself is at fault (a file
 // where a folder should be, no such folder, no permission), 3 when the disk is (full, too large).
 class OutputError : public Error {

@@ -1,0 +1,48 @@
+// Operations that gradients flow through, beside those of encoders (tensor/ops.h): what joins,
+// scores, pooling and losses are made of on the processor. Each gives a new tensor. Arithmetic is
+// for floating types; numbers of 16 bits are computed as floats. All throw std::logic_error for
+// shapes and types other than those named. Sums are in the order of the elements, in the elements'
+// type.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+
+#include "tensor/core/tensor.h"
+
+namespace tandem::tensor {
+
+// The tensors one after the other: along dimension 0, for tensors [n_i, ...] that differ in n_i
+// alone; along dimension 1 for [n, m_i]. Of one type. At least one tensor; any may be without rows.
+Tensor Cat(std::span<const Tensor> tensors, int64_t dimension = 0);
+Tensor Cat(std::initializer_list<Tensor> tensors, int64_t dimension = 0);
+// n tensors of one shape, at most 3 dimensions of it, as [n, ...].
+Tensor Stack(std::span<const Tensor> tensors);
+
+// A copy of columns [start, start + length) of x [n, m].
+Tensor Columns(const Tensor& x, int64_t start, int64_t length);
+// The rows of x [n, ...] that `rows`, int64 or int32 [k], names, [k, ...]. The gradient of a row
+// that is named more than once is the sum, in the order in which it is named.
+Tensor TakeRows(const Tensor& x, const Tensor& rows);
+// x [n, ...] with zeros in the rows where `cleared`, bool [n], is true; these get no gradient.
+Tensor ClearRows(const Tensor& x, const Tensor& cleared);
+
+// Elements of tensors of one shape and type.
+Tensor Add(const Tensor& a, const Tensor& b);
+Tensor Mul(const Tensor& a, const Tensor& b);
+Tensor Mul(const Tensor& a, double factor);
+// `row` [m] added to each row of x [n, m], of one type. Its gradient is the sum of the rows', in
+// their order.
+Tensor AddToRows(const Tensor& x, const Tensor& row);
+// The sum of all elements, of shape []. 0 for a tensor without elements.
+Tensor Sum(const Tensor& x);
+
+// a b^T, [n, k], for a [n, m] and b [k, m] of one type, float or double. Zeros where m is 0.
+Tensor ProductTransposed(const Tensor& a, const Tensor& b);
+// Each row of x [n, m], float or double, divided by its length, which is taken to be at least
+// `least`. Where `least` is 0, a row of zeros stays, and gets no gradient. (A row shorter than
+// `least` is divided by it as by a constant.)
+Tensor UnitRows(const Tensor& x, double least = 0);
+
+}  // namespace tandem::tensor

@@ -1,0 +1,61 @@
+#include "tensor/core/half.h"
+
+#include <bit>
+#include <cmath>
+
+namespace tandem::tensor {
+namespace {
+
+constexpr uint32_t kSignBit = 0x80000000U;
+
+// The bits above the lowest `dropped` ones, rounded.
+uint32_t RoundedShift(uint32_t bits, int dropped) {
+  const uint32_t half = (uint32_t{1} << (dropped - 1)) - 1;
+  return (bits + half + ((bits >> dropped) & 1U)) >> dropped;
+}
+
+}  // namespace
+
+float FloatOf(Half value) {
+  const uint32_t sign = static_cast<uint32_t>(value.bits & 0x8000U) << 16;
+  const uint32_t exponent = (value.bits >> 10) & 0x1fU;
+  const uint32_t fraction = value.bits & 0x3ffU;
+  if (exponent == 0x1f) {  // infinity, NaN
+    return std::bit_cast<float>(sign | 0x7f800000U | (fraction << 13));
+  }
+  if (exponent == 0) {  // zero, subnormal
+    const float magnitude = static_cast<float>(fraction) * 0x1p-24F;
+    return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(magnitude));
+  }
+  return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (fraction << 13));
+}
+
+float FloatOf(cpu::Bf16 value) {
+  return std::bit_cast<float>(static_cast<uint32_t>(value.bits) << 16);
+}
+
+Half HalfOf(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  const auto sign = static_cast<uint16_t>((bits & kSignBit) >> 16);
+  const uint32_t magnitude = bits & ~kSignBit;
+  uint32_t rounded = 0x7c00;  // infinity
+  if (magnitude > 0x7f800000U) {
+    rounded = 0x7e00;                    // NaN
+  } else if (magnitude < 0x38800000U) {  // below 2^-14: subnormal
+    // nearbyint rounds ties to even, and the product is exact.
+    rounded = static_cast<uint32_t>(std::nearbyint(std::bit_cast<float>(magnitude) * 0x1p24F));
+  } else if (magnitude < 0x47800000U) {                   // below 2^16
+    rounded = RoundedShift(magnitude - 0x38000000U, 13);  // may round up to infinity
+  }
+  return {static_cast<uint16_t>(sign | rounded)};
+}
+
+cpu::Bf16 Bf16Of(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  if ((bits & ~kSignBit) > 0x7f800000U) {
+    return {static_cast<uint16_t>((bits >> 16) | 0x40U)};
+  }
+  return {static_cast<uint16_t>(RoundedShift(bits, 16))};
+}
+
+}  // namespace tandem::tensor

@@ -1,0 +1,78 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <vector>
+
+#include "tensor/core/functions.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tape.h"
+
+namespace tandem::tensor {
+namespace {
+
+template <typename T>
+double Dot(const T* a, const T* b, int64_t count) {
+  double sum = 0;
+  for (int64_t c = 0; c < count; ++c) sum += static_cast<double>(a[c]) * static_cast<double>(b[c]);
+  return sum;
+}
+
+// `lengths` [n]: of the rows, at least `least`.
+template <typename T>
+void Divide(const Tensor& x, double least, const Tensor& out, double* lengths) {
+  const int64_t width = x.size(1);
+  const T* row = x.data_ptr<T>();
+  T* to = out.data_ptr<T>();
+  for (int64_t i = 0; i < x.size(0); ++i, row += width, to += width) {
+    lengths[i] = std::max(std::sqrt(Dot(row, row, width)), least);
+    const auto length = static_cast<T>(lengths[i]);
+    for (int64_t c = 0; c < width; ++c) to[c] = length == 0 ? T{0} : row[c] / length;
+  }
+}
+
+// d L / d x = (g - y (y g)) / length for y = x / length; g / length where the length is `least`, a
+// constant.
+template <typename T>
+void DivideBackward(const Tensor& out, const double* lengths, double least, const Tensor& grad,
+                    const Tensor& grad_x) {
+  const int64_t width = out.size(1);
+  const T *y = out.data_ptr<T>(), *g = grad.data_ptr<T>();
+  T* to = grad_x.data_ptr<T>();
+  for (int64_t i = 0; i < out.size(0); ++i, y += width, g += width, to += width) {
+    const double inverse = lengths[i] == 0 ? 0 : 1 / lengths[i];
+    const double along = lengths[i] > least ? Dot(y, g, width) : 0;
+    for (int64_t c = 0; c < width; ++c) {
+      to[c] =
+          static_cast<T>((static_cast<double>(g[c]) - along * static_cast<double>(y[c])) * inverse);
+    }
+  }
+}
+
+}  // namespace
+
+Tensor UnitRows(const Tensor& x, double least) {
+  const bool is_double = x.dtype() == kDouble;
+  if (x.dim() != 2 || !(is_double || x.dtype() == kFloat) || !(least >= 0)) {
+    throw std::logic_error(
+        fmt::format("UnitRows: expected float32 or float64 [n, m] and a least length of 0 or more, "
+                    "found {} and {}",
+                    x.Text(), least));
+  }
+  const Tensor out = EmptyLike(x);
+  std::vector<double> lengths(static_cast<size_t>(x.size(0)));
+  is_double ? Divide<double>(x, least, out, lengths.data())
+            : Divide<float>(x, least, out, lengths.data());
+  if (!NeedsGradient({x})) return out;
+  return WithBackward(
+      "UnitRows", out, {x},
+      [out = out.detach(), lengths = std::move(lengths), least, is_double](const Tensor& grad) {
+        const Tensor grad_x = EmptyLike(out);
+        (is_double ? DivideBackward<double> : DivideBackward<float>)(out, lengths.data(), least,
+                                                                     grad, grad_x);
+        return std::vector{grad_x};
+      });
+}
+
+}  // namespace tandem::tensor
