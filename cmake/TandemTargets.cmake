@@ -15,7 +15,7 @@ if(TANDEM_WARNINGS_AS_ERRORS)
   list(APPEND TANDEM_COMPILE_OPTIONS -Werror)
 endif()
 # Kernels are compiled for SSE4, AVX2 and AVX-512. Highway would add SSE2 and SSSE3, which only processors
-# from before 2009 would take; src/tensor/isa/isa.cc refuses them.
+# from before 2009 would take; what asks src/tensor/isa/isa.cc refuses them.
 set(TANDEM_COMPILE_DEFINITIONS "HWY_BASELINE_TARGETS=HWY_SSE4")
 set(TANDEM_LINK_OPTIONS "")
 if(TANDEM_SANITIZE)

@@ -42,7 +42,7 @@ struct Problem {
   std::string text;
 };
 
-std::string_view Trim(std::string_view text) {
+std::string_view TrimmedName(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
   while (text.ends_with(' ')) text.remove_suffix(1);
   return text;
@@ -65,13 +65,14 @@ std::vector<Argument> SplitArguments(std::string_view whole, std::string_view in
   std::vector<Argument> arguments;
   while (true) {
     const size_t comma = inside.find(',');
-    const std::string_view one = Trim(inside.substr(0, comma));
+    const std::string_view one = TrimmedName(inside.substr(0, comma));
     const size_t equals = one.find('=');
     if (equals == std::string_view::npos || equals == 0) {
       throw Problem{fmt::format("measure {}: expected PARAMETER=VALUE in parentheses, found \"{}\"",
                                 whole, one)};
     }
-    arguments.push_back({Trim(one.substr(0, equals)), Unquoted(Trim(one.substr(equals + 1)))});
+    arguments.push_back(
+        {TrimmedName(one.substr(0, equals)), Unquoted(TrimmedName(one.substr(equals + 1)))});
     if (comma == std::string_view::npos) return arguments;
     inside.remove_prefix(comma + 1);
   }
@@ -314,7 +315,7 @@ std::vector<Measure> ParseMeasures(std::string_view list) {
   std::vector<Measure> measures;
   while (true) {
     const size_t comma = EndOfFirst(list);
-    const std::string_view name = Trim(list.substr(0, comma));
+    const std::string_view name = TrimmedName(list.substr(0, comma));
     if (name.empty()) {
       throw UsageError("the list of measures has an empty name; expected ndcg@10,map,...");
     }

@@ -4,8 +4,8 @@
     python3 tools/dev/build_times.py build/release/.ninja_log [OTHER_LOG ...]
 
 A column for each log, with the sum over the files of a room and their number; the seconds are those of a
-compiler that ran beside others, one for each processor. Of files that were built more than once the last
-time counts: for a build from nothing, remove the folder first.
+compiler that ran beside others, one for each processor. Of a file that was built more than once the last
+time counts, and one that is not there any more does not: for a build from nothing, remove the folder first.
 """
 
 import collections
@@ -23,6 +23,8 @@ def seconds_of_rooms(log):
         last[output] = (int(end) - int(start)) / 1000
     rooms = collections.defaultdict(lambda: (0.0, 0))
     for output, seconds in last.items():
+        if not (pathlib.Path(log).parent / output).exists():
+            continue
         folders = output.split("/")
         if output.endswith(".gch"):
             room = "precompiled headers"

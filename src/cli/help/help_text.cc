@@ -16,7 +16,7 @@ constexpr size_t kColumns = 100;
 constexpr size_t kNameColumns = 28;  // the text of a longer name begins on the next line
 
 // Formats "  NAME   TEXT", with the text wrapped between words and indented.
-std::string Entry(const std::string& name, std::string_view text) {
+std::string HelpEntry(const std::string& name, std::string_view text) {
   std::string out = "  " + name;
   size_t column = out.size();
   if (column + 2 > kNameColumns) {
@@ -55,10 +55,10 @@ std::string UsageLine(const CommandDescription& command) {
 std::string HelpOf(const CommandDescription& command) {
   std::string arguments, flags, commands;
   for (const FlagDescription& flag : command.flags) {
-    (flag.argument ? arguments : flags) += Entry(flag.Synopsis(), flag.text);
+    (flag.argument ? arguments : flags) += HelpEntry(flag.Synopsis(), flag.text);
   }
   for (const CommandDescription& one : command.commands) {
-    commands += Entry(one.ShortName(), one.summary);
+    commands += HelpEntry(one.ShortName(), one.summary);
   }
   std::string text = command.summary + "\n\n" + UsageLine(command);
   if (!arguments.empty()) text += "\nArguments:\n" + arguments;

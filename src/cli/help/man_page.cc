@@ -54,7 +54,7 @@ std::string Synopsis(const CommandDescription& command) {
   return line + " [" + Italic("flags") + "]\n";
 }
 
-std::string Entry(const std::string& name, const std::string& text) {
+std::string ManEntry(const std::string& name, const std::string& text) {
   return fmt::format(".TP\n{}\n{}\n", name, ManText(text));
 }
 
@@ -63,7 +63,7 @@ std::string FlagEntries(const CommandDescription& command, bool arguments,
                         std::string_view heading) {
   std::string text;
   for (const FlagDescription& flag : command.flags) {
-    if (flag.argument == arguments) text += Entry(FlagLine(flag), flag.text);
+    if (flag.argument == arguments) text += ManEntry(FlagLine(flag), flag.text);
   }
   return text.empty() ? "" : fmt::format("{}\n{}", heading, text);
 }
@@ -139,7 +139,7 @@ std::string ProgramManPage(const CommandDescription& program) {
   std::string page = Heading(program) + ".SH SYNOPSIS\n" + Synopsis(program) + ".SH COMMANDS\n";
   std::string see_also;
   for (const CommandDescription& command : program.commands) {
-    page += Entry(Bold(command.ShortName()), command.summary);
+    page += ManEntry(Bold(command.ShortName()), command.summary);
     see_also +=
         fmt::format("{}.BR {} (1)", see_also.empty() ? "" : ",\n", ManText(PageName(command.name)));
   }

@@ -22,7 +22,7 @@ constexpr std::array<KindName, 4> kKinds{{{TargetKind::kPrecision, "precision"},
                                           {TargetKind::kFalsePositiveRate, "fpr"},
                                           {TargetKind::kResults, "results"}}};
 
-std::string_view Trim(std::string_view text) {
+std::string_view TrimmedTarget(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
   while (text.ends_with(' ')) text.remove_suffix(1);
   return text;
@@ -40,7 +40,7 @@ double ReadValue(TargetKind kind, std::string_view target, std::string_view text
 
 Target ReadTarget(std::string_view text) {
   const size_t equals = text.find('=');
-  const std::string_view name = Trim(text.substr(0, equals));
+  const std::string_view name = TrimmedTarget(text.substr(0, equals));
   std::vector<std::string_view> names;
   for (const KindName& kind : kKinds) {
     names.push_back(kind.name);
@@ -48,7 +48,7 @@ Target ReadTarget(std::string_view text) {
     if (equals == std::string_view::npos) {
       throw UsageError(fmt::format("threshold {0} has no value; expected {0}=0.9", name));
     }
-    return {kind.kind, ReadValue(kind.kind, text, Trim(text.substr(equals + 1)))};
+    return {kind.kind, ReadValue(kind.kind, text, TrimmedTarget(text.substr(equals + 1)))};
   }
   throw UsageError(
       fmt::format("threshold {} is unknown{}; expected precision=P, recall=R, fpr=F or "
@@ -68,7 +68,7 @@ std::vector<Target> ParseTargets(std::string_view list) {
   std::vector<Target> targets;
   while (true) {
     const size_t comma = list.find(',');
-    const Target target = ReadTarget(Trim(list.substr(0, comma)));
+    const Target target = ReadTarget(TrimmedTarget(list.substr(0, comma)));
     for (const Target& other : targets) {
       if (other.name() == target.name()) {
         throw UsageError(fmt::format("threshold {} is asked for twice", target.name()));

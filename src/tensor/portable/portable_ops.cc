@@ -99,7 +99,7 @@ at::Tensor InnerValues(const at::Tensor& product, Activation activation, bool ga
 }
 
 // Wide rows [T, heads, width] turned by their positions' angles.
-at::Tensor Turned(const at::Tensor& x, const at::Tensor& cosines, const at::Tensor& sines) {
+at::Tensor TurnedHeads(const at::Tensor& x, const at::Tensor& cosines, const at::Tensor& sines) {
   const int64_t half = x.size(2) / 2;
   const at::Tensor first = x.narrow(2, 0, half), second = x.narrow(2, half, half);
   return at::cat({first * cosines - second * sines, second * cosines + first * sines}, 2);
@@ -174,8 +174,8 @@ at::Tensor RotateHeads(const at::Tensor& qkv, const PackedTokens& tokens, const 
       return table.index_select(0, tokens.positions).to(q.scalar_type()).unsqueeze(1);
     };
     const at::Tensor cosines = rows(rotary.cosines), sines = rows(rotary.sines);
-    q = Turned(q, cosines, sines);
-    k = Turned(k, cosines, sines);
+    q = TurnedHeads(q, cosines, sines);
+    k = TurnedHeads(k, cosines, sines);
   }
   const at::Tensor v = qkv.narrow(1, shape.out_width() + keys * width, keys * width);
   const at::ScalarType type = qkv.scalar_type();

@@ -20,7 +20,7 @@ std::array<ByteClass, 256> MakeByteClasses() {
   return classes;
 }
 
-ByteClass ClassOf(char32_t code_point) {
+ByteClass ByteClassOf(char32_t code_point) {
   const uint16_t flags = PropertyOf(code_point).flags;
   return (flags & kSpace) != 0 ? kWhite : (flags & kPunctuation) != 0 ? kMark : kLetter;
 }
@@ -45,7 +45,7 @@ void BertPreTokenizer::Split(std::string_view text, bool, Words* words) const {
     const char* next = p + 1;
     if (byte_class == kBeyondAscii) {
       next = p;
-      byte_class = ClassOf(NextCodePoint(next));
+      byte_class = ByteClassOf(NextCodePoint(next));
     }
     if (byte_class != kLetter) {
       finish(p);

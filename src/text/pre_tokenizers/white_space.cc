@@ -11,14 +11,14 @@ namespace {
 
 enum Class : uint8_t { kWhite, kWord, kOther };
 
-Class ClassOf(char32_t code_point) {
+Class SpaceClassOf(char32_t code_point) {
   const uint16_t flags = PropertyOf(code_point).flags;
   return (flags & kRegexSpace) != 0 ? kWhite : (flags & kWordCharacter) != 0 ? kWord : kOther;
 }
 
 std::array<Class, 128> MakeAsciiClasses() {
   std::array<Class, 128> classes;
-  for (char32_t c = 0; c < 128; ++c) classes[c] = ClassOf(c);
+  for (char32_t c = 0; c < 128; ++c) classes[c] = SpaceClassOf(c);
   return classes;
 }
 
@@ -33,7 +33,7 @@ void SplitRuns(std::string_view text, const Alike& alike, Words* words) {
   while (p < end) {
     const char* next = p;
     const char32_t c = NextCodePoint(next);
-    const Class own = c < 128 ? kAscii[c] : ClassOf(c);
+    const Class own = c < 128 ? kAscii[c] : SpaceClassOf(c);
     if (!alike(own, run_class)) {
       if (run_class != kWhite) words->Add(run, p);
       run = p;

@@ -16,16 +16,13 @@
 #include "search/mining_by_embeddings/mine.h"
 #include "train/mining/mining_keys.h"
 #include "train/mining/mining_memory.h"
+#include "train/seconds_since.h"
 
 namespace tandem::train {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 using model::TextKind;
-
-double SecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // Thrown out of the callbacks of encoding and search when the round is interrupted.
 struct RoundStopped {};

@@ -12,15 +12,12 @@
 #include "base/progress.h"
 #include "train/run/checkpoint.h"
 #include "train/run/loop.h"
+#include "train/seconds_since.h"
 
 namespace tandem::train {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double SecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // Returns the value of rank 0.
 double Agreed(const Loop& loop, double value) {

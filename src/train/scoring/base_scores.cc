@@ -6,15 +6,12 @@
 #include <utility>
 
 #include "search/scoring/pair_scores.h"
+#include "train/seconds_since.h"
 
 namespace tandem::train {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double SecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // Calls body(judged) for each paired document of query q.
 template <typename Body>

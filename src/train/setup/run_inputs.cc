@@ -15,6 +15,7 @@
 #include "train/inputs/read_sources.h"
 #include "train/mining/mining_memory.h"
 #include "train/objective/training_objective.h"
+#include "train/seconds_since.h"
 #include "train/setup/resolve_objective.h"
 #include "train/setup/run_model.h"
 #include "weights/settings/prompt_choice.h"
@@ -24,10 +25,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using ModelPointer = std::unique_ptr<model::DualEncoder>;
-
-double SecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 void StopIfAsked(const StopRequest& stop) {
   const int signal = StopSignal(stop);

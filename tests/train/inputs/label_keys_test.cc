@@ -49,18 +49,6 @@ class LabelKeys : public testing::Test {
   config::LoadedRecipe loaded_{.file = "recipe.toml"};
 };
 
-// How many judged documents of the training examples have each grade.
-std::map<double, int> Grades(const RunData& data) {
-  std::map<double, int> grades;
-  for (const uint32_t e : data.training) {
-    const data::TrainingQuery& query = data.set.examples[e];
-    for (const auto* list : {&query.positives, &query.others}) {
-      for (const data::Judgement& judgement : *list) ++grades[judgement.grade];
-    }
-  }
-  return grades;
-}
-
 using Counts = std::map<double, int>;
 
 TEST_F(LabelKeys, JudgedGradesOnAScale) {
