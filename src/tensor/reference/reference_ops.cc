@@ -107,8 +107,8 @@ at::Tensor LowRankProduct(const at::Tensor& x, const Linear& linear) {
 }
 
 at::Tensor Affine(const at::Tensor& x, const Linear& linear) {
-  const at::Tensor bias = linear.StackedBiasTensor();
-  const at::Tensor out = at::linear(x, linear.StackedWeightTensor().to(x.scalar_type()),
+  const at::Tensor bias = linear.biases().empty() ? at::Tensor() : at::cat(linear.biases());
+  const at::Tensor out = at::linear(x, at::cat(linear.weights()).to(x.scalar_type()),
                                     bias.defined() ? bias.to(x.scalar_type()) : bias);
   return linear.low_rank() == nullptr ? out : out + LowRankProduct(x, linear);
 }
