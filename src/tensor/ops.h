@@ -1,7 +1,7 @@
 // The operations that encoders are written in.
 //
 // Each has three forms (forms.h): fused CPU kernels for float and bf16 activations; a portable one
-// in tensor operations for any device; and a reference in plain tensor operations, text by text,
+// in tensor operations for any device; and a reference in plain loops, text by text and row by row,
 // which the tests compare the others with. An encoder does not know which one runs: fused kernels
 // take activations on the CPU whose widths are multiples of 16, the portable form those on other
 // devices. On the CPU an operation that no fused kernel takes runs in its reference form and says
