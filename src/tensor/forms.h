@@ -9,7 +9,7 @@ namespace tandem::tensor {
 
 enum class Form {
   kFused,      // CPU kernels for float and bf16; they read memory through pointers
-  kReference,  // plain tensor operations, text by text: the oracle of the tests
+  kReference,  // plain loops, text by text and row by row: the oracle of the tests
   // Tensor operations on any device, without loops over texts on the host and without a pointer
   // into a tensor's memory. What a GPU runs.
   kPortable,

@@ -417,13 +417,4 @@ at::Tensor Linear::BiasIn(at::ScalarType type) const {
   return StackedIn(type, biases(), state_->out, &state_->typed_bias);
 }
 
-at::Tensor Linear::StackedWeightTensor() const {
-  return weights().size() == 1 ? weights().front() : at::cat(OfOneType(weights()));
-}
-
-at::Tensor Linear::StackedBiasTensor() const {
-  if (biases().empty()) return {};
-  return biases().size() == 1 ? biases().front() : at::cat(biases());
-}
-
 }  // namespace tandem::tensor

@@ -101,16 +101,11 @@ class Linear {
   const float* StackedBias() const;  // null where the map has none
 
   // The stacked [N, K] and [N] (undefined where the map has no bias) in this type and on the
-  // weights' device, without history and adapter: what the portable operations multiply by. Where
-  // that is a copy, it is kept until the weights change or another type is asked for. Several
-  // threads may ask at once.
+  // weights' device, without history and adapter: what the portable and the reference operations
+  // multiply by. Where that is a copy, it is kept until the weights change or another type is asked
+  // for. Several threads may ask at once.
   at::Tensor WeightIn(at::ScalarType type) const;
   at::Tensor BiasIn(at::ScalarType type) const;
-
-  // The stacked [N, K], of one type and without the adapter, and [N] (undefined where the map has
-  // no bias), differentiable: what the reference operations use.
-  at::Tensor StackedWeightTensor() const;
-  at::Tensor StackedBiasTensor() const;
 
  private:
   struct State;

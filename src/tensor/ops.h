@@ -1,7 +1,7 @@
 // The operations that encoders are written in.
 //
 // Each has three forms (forms.h): fused CPU kernels for float and bf16 activations; a portable one
-// in tensor operations for any device; and a reference in plain tensor operations, text by text,
+// in tensor operations for any device; and a reference in plain loops, text by text and row by row,
 // which the tests compare the others with. An encoder does not know which one runs: fused kernels
 // take activations on the CPU whose widths are multiples of 16, the portable form those on other
 // devices. On the CPU an operation that no fused kernel takes runs in its reference form and says
@@ -20,10 +20,12 @@
 #include <cstdint>
 
 #include "tensor/activation.h"
+#include "tensor/attention_rule.h"
 #include "tensor/dropout.h"
 #include "tensor/forms.h"
 #include "tensor/linear.h"
 #include "tensor/packed_tokens.h"
+#include "tensor/pooling.h"
 
 namespace tandem::tensor {
 
@@ -119,18 +121,6 @@ at::Tensor FeedForwardAdd(const at::Tensor& x, const FeedForward& layer, const P
 at::Tensor SelfAttention(const at::Tensor& qkv, const PackedTokens& tokens, int64_t heads,
                          const Dropout& dropout);
 
-// Says how the columns of qkv [T, (heads + 2 key_value_heads) head_width] are heads: queries, then
-// keys, then values. Query head h reads keys and values of head h / (heads / key_value_heads)
-// (Ainslie et al. 2023). `heads` is a multiple of `key_value_heads`.
-struct HeadShape {
-  int64_t heads = 0;
-  int64_t key_value_heads = 0;
-  int64_t head_width = 0;
-
-  int64_t out_width() const { return heads * head_width; }
-  int64_t qkv_width() const { return (heads + 2 * key_value_heads) * head_width; }
-};
-
 // Rotary positions (Su et al. 2021): channels c and c + head_width / 2 of a head are turned by the
 // angle of their position. Where the tables are undefined, nothing is turned.
 struct Rotary {
@@ -153,34 +143,11 @@ struct RelativeBias {
   int64_t max_distance = 128;
 };
 
-// Says which tokens a query of a text reads, and how its scores become probabilities.
-struct AttentionRule {
-  double scale = 1;     // what q k^T is multiplied by
-  bool causal = false;  // only tokens up to the query's own
-  int64_t window = 0;   // only tokens at most so far away; 0: all
-  double soft_cap = 0;  // scores become cap tanh(score / cap), before bias; 0: they stay
-};
-
 // softmax(scores) v within each text, [T, heads head_width], scores = soft_cap(scale q k^T) + bias,
 // over the tokens that the rule lets the query read; dropout on the probabilities. Differentiable
 // in qkv and the bias table.
 at::Tensor Attention(const at::Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
                      const AttentionRule& rule, const RelativeBias& bias, const Dropout& dropout);
-
-// The bucket of a key that is `distance` tokens after the query (negative: before), as transformers
-// computes it for T5 and MPNet.
-int64_t RelativeBucket(int64_t distance, int64_t buckets, int64_t max_distance);
-
-// How the row of a text is computed from the rows of its tokens. The names are
-// sentence-transformers'.
-enum class Pooling {
-  kMean,          // mean of its rows
-  kCls,           // its first row
-  kLastToken,     // its last row
-  kMax,           // the largest number of each column
-  kMeanSqrtLen,   // sum of its rows over the square root of their number
-  kWeightedMean,  // mean of its rows, weighted by position: 1, 2, ...
-};
 
 // One row for each text, [B, H], in float (double for double). The tokens of its prompt
 // (tokens.prompt_tokens) are left out: the first row is the first one after them, and positions

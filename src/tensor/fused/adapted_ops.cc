@@ -10,8 +10,8 @@
 #include "tensor/backward_state.h"
 #include "tensor/fused/affine_products.h"
 #include "tensor/low_rank.h"
+#include "tensor/portable/portable_ops.h"
 #include "tensor/profile/operation_work.h"
-#include "tensor/reference/reference_ops.h"
 
 namespace tandem::tensor {
 namespace {
@@ -86,7 +86,7 @@ at::Tensor FeedForwardNorm(const at::Tensor& x, const Linear& up, const Linear& 
                            Activation activation, const LayerNorm& norm, const PackedTokens& tokens,
                            const Dropout& dropout) {
   const AffineResult inner = tensor::Affine(x, up);
-  return tensor::AffineNorm(reference::Activate(inner.out, activation), inner.x, down, norm, tokens,
+  return tensor::AffineNorm(portable::Activate(inner.out, activation), inner.x, down, norm, tokens,
                             dropout);
 }
 
@@ -108,10 +108,10 @@ at::Tensor FeedForwardAdd(const at::Tensor& x, const FeedForward& layer, const P
   at::Tensor inner;
   if (layer.gated) {
     const int64_t width = up.out.size(1) / 2;
-    inner = reference::Activate(up.out.narrow(1, 0, width), layer.activation) *
+    inner = portable::Activate(up.out.narrow(1, 0, width), layer.activation) *
             up.out.narrow(1, width, width);
   } else {
-    inner = reference::Activate(up.out, layer.activation);
+    inner = portable::Activate(up.out, layer.activation);
   }
   inner = Normalize(inner, {}, tokens, inner_dropout);
   return tensor::AffineAdd(inner, up.x, layer.down, layer.out_norm, tokens, dropout);

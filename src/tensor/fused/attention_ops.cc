@@ -159,8 +159,7 @@ at::Tensor Attention(const at::Tensor& qkv, const PackedTokens& tokens, const He
     return portable::Attention(qkv, tokens, shape, rule, bias, dropout);
   }
   if (form == Form::kReference) {
-    return plain ? reference::SelfAttention(qkv, tokens, shape.heads, dropout)
-                 : reference::Attention(qkv, tokens, shape, rule, bias, dropout);
+    return reference::Attention(qkv, tokens, shape, rule, bias, dropout);
   }
   // A table of another type than the kernels read takes its gradient through the conversion.
   const at::Tensor table = bias.table.defined() ? bias.table.to(at::kFloat) : at::Tensor();

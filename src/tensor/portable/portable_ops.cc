@@ -3,24 +3,44 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/embedding.h>
+#include <ATen/ops/gelu.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/matmul.h>
+#include <ATen/ops/relu.h>
 #include <ATen/ops/rsqrt.h>
+#include <ATen/ops/silu.h>
+#include <ATen/ops/zeros.h>
 
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "tensor/autograd.h"
 #include "tensor/backward_state.h"
+#include "tensor/fused/adapted_ops.h"
 #include "tensor/low_rank.h"
 #include "tensor/portable/portable_dropout.h"
 #include "tensor/portable/portable_types.h"
 #include "tensor/profile/operation_work.h"
-#include "tensor/reference/reference_ops.h"
 #include "tensor/row_gradient.h"
 
 namespace tandem::tensor::portable {
+
+at::Tensor Activate(const at::Tensor& x, Activation activation) {
+  switch (activation) {
+    case Activation::kGelu:
+      return at::gelu(x);
+    case Activation::kGeluTanh:
+      return at::gelu(x, "tanh");
+    case Activation::kRelu:
+      return at::relu(x);
+    case Activation::kSilu:
+      return at::silu(x);
+  }
+  throw std::logic_error("an activation without a name");
+}
+
 namespace {
 
 Norm AsNorm(const LayerNorm& norm) {
@@ -90,11 +110,29 @@ at::Tensor Product(const at::Tensor& x, const Linear& linear) {
   return WithBackward("Affine", out, inputs, backward);
 }
 
+// scale (x A_i^T) B_i^T beside each other for the parts of a map with an adapter, [T, N]; 0 for
+// parts without one.
+at::Tensor LowRankProduct(const at::Tensor& x, const Linear& linear) {
+  const Adapter& adapter = linear.low_rank()->adapter();
+  const at::Tensor read = AdapterDropout::Drop(x, adapter);
+  const at::ScalarType type = x.scalar_type();
+  std::vector<at::Tensor> parts;
+  for (size_t i = 0; i < adapter.down.size(); ++i) {
+    if (adapter.down[i].defined()) {
+      const at::Tensor narrow = at::linear(read, adapter.down[i].to(type));
+      parts.push_back(at::linear(narrow, adapter.up[i].to(type)) * adapter.scale);
+    } else {
+      parts.push_back(at::zeros({x.size(0), linear.weights()[i].size(0)}, x.options()));
+    }
+  }
+  return at::cat(parts, 1);
+}
+
 // The inner values of a feed-forward layer from the product of `up`.
 at::Tensor InnerValues(const at::Tensor& product, Activation activation, bool gated) {
-  if (!gated) return reference::Activate(product, activation);
+  if (!gated) return portable::Activate(product, activation);
   const int64_t width = product.size(1) / 2;
-  return reference::Activate(product.narrow(1, 0, width), activation) *
+  return portable::Activate(product.narrow(1, 0, width), activation) *
          product.narrow(1, width, width);
 }
 
@@ -121,7 +159,7 @@ at::Tensor Embed(const PackedTokens& tokens, const EmbeddingTables& tables, doub
 
 at::Tensor Affine(const at::Tensor& x, const Linear& linear) {
   const at::Tensor out = Product(x, linear);
-  return linear.low_rank() == nullptr ? out : out + reference::LowRankProduct(x, linear);
+  return linear.low_rank() == nullptr ? out : out + LowRankProduct(x, linear);
 }
 
 at::Tensor AffineNorm(const at::Tensor& x, const at::Tensor& residual, const Linear& linear,

@@ -9,6 +9,9 @@
 
 namespace tandem::tensor::portable {
 
+// The activation of each number, for any shape, differentiable.
+at::Tensor Activate(const at::Tensor& x, Activation activation);
+
 at::Tensor EmbeddingNorm(const PackedTokens& tokens, const EmbeddingTables& tables,
                          const LayerNorm& norm, const Dropout& dropout, at::ScalarType activation);
 at::Tensor Embed(const PackedTokens& tokens, const EmbeddingTables& tables, double scale,

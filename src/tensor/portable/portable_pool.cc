@@ -2,6 +2,8 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/minimum.h>
+#include <ATen/ops/where.h>
 
 #include <limits>
 #include <memory>
@@ -12,10 +14,36 @@
 #include "tensor/portable/length_classes.h"
 #include "tensor/portable/portable_ops.h"
 #include "tensor/portable/portable_types.h"
-#include "tensor/reference/reference_ops.h"
 
 namespace tandem::tensor::portable {
 namespace {
+
+// Says where the rows of each text that are pooled begin and end, int64 [B] each.
+struct PooledRows {
+  at::Tensor starts;  // of the texts
+  at::Tensor first;
+  at::Tensor next;
+
+  explicit PooledRows(const PackedTokens& tokens) {
+    const at::Tensor bounds = tokens.sequence_starts.to(at::kLong);
+    starts = bounds.narrow(0, 0, tokens.texts());
+    next = bounds.narrow(0, 1, tokens.texts());
+    first = tokens.prompt_tokens.defined()
+                ? at::minimum(starts + tokens.prompt_tokens.to(at::kLong), next)
+                : starts;
+  }
+  at::Tensor counts() const { return next - first; }
+};
+
+// The first (kCls) or the last row that is pooled; where none is, the text's first row or zeros.
+at::Tensor RowPool(const at::Tensor& x, const PooledRows& rows, Pooling pooling) {
+  const at::Tensor empty = rows.counts().eq(0);
+  if (pooling == Pooling::kCls) {
+    return x.index_select(0, at::where(empty, rows.starts, rows.first).to(x.device()));
+  }
+  return x.index_select(0, (rows.next - 1).to(x.device()))
+      .masked_fill(empty.to(x.device()).unsqueeze(1), 0);
+}
 
 // The padded rows of all classes, [P, H]. Their readers give rows of padding no gradient.
 at::Tensor PaddedRows(const at::Tensor& x, const LengthClasses& classes) {
@@ -53,7 +81,7 @@ at::Tensor PoolClass(const at::Tensor& rows, const at::Tensor& left_out, Pooling
 at::Tensor Pool(const at::Tensor& x, const PackedTokens& tokens, Pooling pooling) {
   const at::Tensor wide = Wide(x);
   if (pooling == Pooling::kCls || pooling == Pooling::kLastToken) {
-    return reference::RowPool(wide, reference::PooledRows(tokens), pooling);
+    return RowPool(wide, PooledRows(tokens), pooling);
   }
   const std::shared_ptr<const LengthClasses> classes = tokens.length_classes();
   const at::Tensor padded = PaddedRows(wide, *classes);

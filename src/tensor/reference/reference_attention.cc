@@ -1,103 +1,137 @@
-// The reference implementation of attention in its general form.
-#include <ATen/TensorOperators.h>
+// The reference implementation of attention and of what turns its heads.
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/cat.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/matmul.h>
-#include <ATen/ops/softmax.h>
-#include <ATen/ops/stack.h>
-#include <ATen/ops/tanh.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstdlib>
-#include <limits>
+#include <cstdint>
 #include <vector>
 
+#include "tensor/autograd.h"
+#include "tensor/reference/attention_loops.h"
+#include "tensor/reference/loop_arguments.h"
 #include "tensor/reference/reference_ops.h"
+#include "tensor/reference/reference_rows.h"
+#include "tensor/reference/rotary_loops.h"
 
-namespace tandem::tensor {
-
-int64_t RelativeBucket(int64_t distance, int64_t buckets, int64_t max_distance) {
-  // transformers computes the logarithms in float, and so do we: a range's end may depend on it.
-  const int64_t half = buckets / 2, exact = half / 2;
-  const int64_t first = distance > 0 ? half : 0;
-  const int64_t size = std::abs(distance);
-  if (size < exact) return first + size;
-  const float place =
-      std::log(static_cast<float>(size) / static_cast<float>(exact)) /
-      static_cast<float>(std::log(static_cast<double>(max_distance) / static_cast<double>(exact))) *
-      static_cast<float>(half - exact);
-  return first + std::min(exact + static_cast<int64_t>(place), half - 1);
-}
-
-namespace reference {
+namespace tandem::tensor::reference {
 namespace {
 
-// j - i for query i and key j, [length, length].
-at::Tensor Distances(int64_t length, const at::Device& device) {
-  const at::Tensor places = at::arange(length, at::TensorOptions(at::kLong).device(device));
-  return places.unsqueeze(0) - places.unsqueeze(1);
+using Gradients = std::vector<at::Tensor>;
+
+// The number nearest to x in a type that is narrower than the loops'.
+template <typename Narrow>
+double Rounded(double x) {
+  return static_cast<double>(static_cast<float>(Narrow(static_cast<float>(x))));
 }
 
-// [heads, length, length]
-at::Tensor BiasOf(const RelativeBias& bias, const at::Tensor& distances) {
-  const int64_t length = distances.size(0);
-  const at::Tensor buckets = at::empty({2 * length - 1}, at::kLong);
-  for (int64_t d = 1 - length; d < length; ++d) {
-    buckets.data_ptr<int64_t>()[d + length - 1] =
-        RelativeBucket(d, bias.table.size(0), bias.max_distance);
+double (*RoundingOf(at::ScalarType type))(double) {
+  if (type == at::kBFloat16) return Rounded<c10::BFloat16>;
+  if (type == at::kHalf) return Rounded<c10::Half>;
+  return loops::Unrounded;
+}
+
+// Attention over these texts, with the values that the loops read.
+struct AttentionValues {
+  at::ScalarType type;
+  at::Tensor qkv, starts, keys, table;
+  HeadShape shape;
+  AttentionRule rule;
+  RelativeBias bias;
+  Dropout dropout;
+
+  template <typename T>
+  loops::AttentionArguments<T> Arguments() const {
+    return {.qkv = qkv.data_ptr<T>(),
+            .starts = starts.data_ptr<int32_t>(),
+            .texts = starts.size(0) - 1,
+            .shape = shape,
+            .rule = rule,
+            .bias = DataOf<T>(table),
+            .buckets = table.defined() ? table.size(0) : 0,
+            .max_distance = bias.max_distance,
+            .row_keys = keys.data_ptr<int64_t>(),
+            .dropout = dropout,
+            .round = RoundingOf(type)};
   }
-  const at::Tensor of_pairs =
-      buckets.to(distances.device()).index_select(0, (distances + (length - 1)).flatten());
-  return bias.table.index_select(0, of_pairs).view({length, length, -1}).permute({2, 0, 1});
-}
-
-// Says where the rule keeps a key from a query, [length, length].
-at::Tensor Hidden(const AttentionRule& rule, const at::Tensor& distances) {
-  at::Tensor hidden = distances != distances;
-  if (rule.causal) hidden = hidden | (distances > 0);
-  if (rule.window > 0) hidden = hidden | (distances.abs() > rule.window);
-  return hidden;
-}
+  at::Tensor Forward() const {
+    const at::Tensor out = EmptyForLoops({qkv.size(0), shape.out_width()}, type);
+    ForLoopType(type, [&](auto zero) {
+      using T = decltype(zero);
+      loops::Attention(Arguments<T>(), out.data_ptr<T>());
+    });
+    return out;
+  }
+  // The gradients of qkv and of the bias table.
+  Gradients Backward(const at::Tensor& grad) const {
+    const at::Tensor above = LoopValues(grad, type), grad_table = GradientSums(bias.table);
+    const at::Tensor grad_qkv = at::zeros(qkv.sizes(), at::kDouble);
+    ForLoopType(type, [&](auto zero) {
+      using T = decltype(zero);
+      loops::AttentionBackward(Arguments<T>(), above.data_ptr<T>(), grad_qkv.data_ptr<double>(),
+                               DataOf<double>(grad_table));
+    });
+    return {FromLoops(grad_qkv, type, grad.device()), FromLoops(grad_table, type, grad.device())};
+  }
+};
 
 }  // namespace
 
 at::Tensor Attention(const at::Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
                      const AttentionRule& rule, const RelativeBias& bias, const Dropout& dropout) {
-  const int64_t width = shape.head_width, group = shape.heads / shape.key_value_heads;
-  const at::Tensor starts = tokens.sequence_starts.cpu();
-  const at::Tensor keys = tokens.row_keys.cpu();
-  const auto* first_rows = starts.data_ptr<int32_t>();
-  std::vector<at::Tensor> texts;
-  for (int64_t b = 0; b < tokens.texts(); ++b) {
-    const int64_t first = first_rows[b], length = first_rows[b + 1] - first;
-    // [heads, length, width]
-    const at::Tensor all = qkv.narrow(0, first, length).view({length, -1, width}).transpose(0, 1);
-    const at::Tensor q = all.narrow(0, 0, shape.heads);
-    const at::Tensor k =
-        all.narrow(0, shape.heads, shape.key_value_heads).repeat_interleave(group, 0);
-    const at::Tensor v = all.narrow(0, shape.heads + shape.key_value_heads, shape.key_value_heads)
-                             .repeat_interleave(group, 0);
-    at::Tensor scores = at::matmul(q, k.transpose(1, 2)) * rule.scale;
-    if (rule.soft_cap > 0) scores = at::tanh(scores / rule.soft_cap) * rule.soft_cap;
-    const at::Tensor distances = Distances(length, qkv.device());
-    if (bias.table.defined()) scores = scores + BiasOf(bias, distances).to(scores.scalar_type());
-    scores = scores.masked_fill(Hidden(rule, distances), -std::numeric_limits<double>::infinity());
-    at::Tensor probabilities = at::softmax(scores, -1);
-    if (dropout.active()) {
-      std::vector<at::Tensor> masks;
-      for (int64_t head = 0; head < shape.heads; ++head) {
-        masks.push_back(DropoutMask(keys.data_ptr<int64_t>() + first, length, length, dropout,
-                                    static_cast<uint32_t>(head + 1), qkv.options()));
-      }
-      probabilities = probabilities * at::stack(masks);
-    }
-    texts.push_back(at::matmul(probabilities, v).transpose(0, 1).reshape({length, -1}));
-  }
-  return at::cat(texts);
+  const at::ScalarType type = qkv.scalar_type();
+  const AttentionValues values{.type = type,
+                               .qkv = LoopValues(qkv, type),
+                               .starts = OnHost(tokens.sequence_starts),
+                               .keys = OnHost(tokens.row_keys),
+                               .table = LoopValues(bias.table, type),
+                               .shape = shape,
+                               .rule = rule,
+                               .bias = bias,
+                               .dropout = dropout};
+  const at::Tensor out = FromLoops(values.Forward(), type, qkv.device());
+  if (!NeedsGradient({qkv, bias.table})) return out;
+  return WithBackward("reference Attention", out, {qkv, bias.table},
+                      [values](const at::Tensor& grad) { return values.Backward(grad); });
 }
 
-}  // namespace reference
-}  // namespace tandem::tensor
+namespace {
+
+// qkv with its query and key heads turned, or turned back.
+at::Tensor TurnedOnce(const at::Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
+                      const Rotary& rotary, loops::Turn turn) {
+  const at::ScalarType type = qkv.scalar_type();
+  const at::Tensor values = LoopValues(qkv, type), positions = OnHost(tokens.positions);
+  const at::Tensor cosines = LoopValues(rotary.cosines, type);
+  const at::Tensor sines = LoopValues(rotary.sines, type);
+  const at::Tensor out = EmptyForLoops(qkv.sizes(), type);
+  ForLoopType(type, [&](auto zero) {
+    using T = decltype(zero);
+    const loops::RotaryArguments<T> args{.rows = qkv.size(0),
+                                         .shape = shape,
+                                         .positions = positions.data_ptr<int32_t>(),
+                                         .cosines = cosines.data_ptr<T>(),
+                                         .sines = sines.data_ptr<T>()};
+    loops::TurnHeads(args, turn, values.data_ptr<T>(), out.data_ptr<T>());
+  });
+  return FromLoops(out, type, qkv.device());
+}
+
+at::Tensor Turned(const at::Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
+                  const Rotary& rotary) {
+  if (!rotary.cosines.defined()) return qkv;
+  const at::Tensor out = TurnedOnce(qkv, tokens, shape, rotary, loops::Turn::kForward);
+  if (!NeedsGradient({qkv})) return out;
+  return WithBackward("reference Turned", out, {qkv}, [=](const at::Tensor& grad) {
+    return Gradients{TurnedOnce(grad, tokens, shape, rotary, loops::Turn::kBackward)};
+  });
+}
+
+}  // namespace
+
+at::Tensor RotateHeads(const at::Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
+                       const Norm& query_norm, const Norm& key_norm, const Rotary& rotary) {
+  const at::Tensor with_queries = NormalizedHeads(qkv, query_norm, 0, shape.heads);
+  const at::Tensor with_keys =
+      NormalizedHeads(with_queries, key_norm, shape.out_width(), shape.key_value_heads);
+  return Turned(with_keys, tokens, shape, rotary);
+}
+
+}  // namespace tandem::tensor::reference
