@@ -38,7 +38,8 @@ bool CpuHasAmxBf16() {
 Isa MachineIsa() {
   __builtin_cpu_init();
   if (!__builtin_cpu_supports("sse4.2")) {
-    throw UsageError("this processor has no SSE4.2, the least that Tandem's kernels are written for");
+    throw UsageError(
+        "this processor has no SSE4.2, the least that Tandem's kernels are written for");
   }
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return Isa::kBaseline;
   if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||

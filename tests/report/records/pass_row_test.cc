@@ -20,8 +20,8 @@ void Append(Integer number, std::string& bytes) {
   }
 }
 
-// A record (sampling/audit/audit_file.h) of an epoch over two queries, of which one was drawn: while
-// the epoch is under way, and after its end, with the score of the other query.
+// A record (sampling/audit/audit_file.h) of an epoch over two queries, of which one was drawn:
+// while the epoch is under way, and after its end, with the score of the other query.
 std::string Begun(uint64_t pass) {
   std::string bytes = "TDMPASS1";
   Append(pass, bytes);

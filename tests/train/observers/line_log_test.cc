@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-
 #include "base/files/files.h"
 #include "support/error_matching.h"
 #include "support/temporary_folder.h"
