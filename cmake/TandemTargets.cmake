@@ -53,8 +53,8 @@ endfunction()
 
 # Compiles the target's files in groups: most are short beside the headers that they include. Three
 # kinds are compiled by themselves: kernels, which Highway compiles once for each instruction set;
-# files with options of their own; entries of a catalogue (cmake/TandemCatalogue.cmake), all of which
-# have a kParams or a Make.
+# files with options of their own; entries of a catalogue (cmake/TandemCatalogue.cmake), whose helpers
+# have the same names in every file (kParams, Make).
 function(tandem_unity_build target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
   get_target_property(sources ${target} SOURCES)

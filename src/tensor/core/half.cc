@@ -3,6 +3,8 @@
 #include <bit>
 #include <cmath>
 
+#include "base/half.h"
+
 namespace tandem::tensor {
 namespace {
 
@@ -16,23 +18,8 @@ uint32_t RoundedShift(uint32_t bits, int dropped) {
 
 }  // namespace
 
-float FloatOf(Half value) {
-  const uint32_t sign = static_cast<uint32_t>(value.bits & 0x8000U) << 16;
-  const uint32_t exponent = (value.bits >> 10) & 0x1fU;
-  const uint32_t fraction = value.bits & 0x3ffU;
-  if (exponent == 0x1f) {  // infinity, NaN
-    return std::bit_cast<float>(sign | 0x7f800000U | (fraction << 13));
-  }
-  if (exponent == 0) {  // zero, subnormal
-    const float magnitude = static_cast<float>(fraction) * 0x1p-24F;
-    return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(magnitude));
-  }
-  return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (fraction << 13));
-}
-
-float FloatOf(cpu::Bf16 value) {
-  return std::bit_cast<float>(static_cast<uint32_t>(value.bits) << 16);
-}
+float FloatOf(Half value) { return FloatFromHalf(value.bits); }
+float FloatOf(cpu::Bf16 value) { return FloatFromBfloat16(value.bits); }
 
 Half HalfOf(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);

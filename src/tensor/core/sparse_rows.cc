@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "tensor/core/functions.h"
+#include "tensor/core/functions/functions.h"
 #include "tensor/core/history.h"
 #include "tensor/core/make.h"
 

@@ -44,8 +44,4 @@ size_t DtypeBits(Dtype dtype);
 // Says whether Tandem computes with it: F32, F16 or BF16.
 bool IsComputable(Dtype dtype);
 
-// One IEEE half-precision (bfloat16) number as float; exact, NaN payloads kept.
-float FloatFromHalf(uint16_t bits);
-float FloatFromBfloat16(uint16_t bits);
-
 }  // namespace tandem::weights

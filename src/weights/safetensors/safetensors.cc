@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/half.h"
 
 namespace tandem::weights {
 namespace {

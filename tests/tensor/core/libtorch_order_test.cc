@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "tensor/core/functions.h"
+#include "tensor/core/functions/functions.h"
 #include "tensor/core/values.h"
 
 namespace tandem::tensor {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "tensor/core/functions.h"
+#include "tensor/core/functions/functions.h"
 #include "tensor/core/tape.h"
 #include "tensor/core/values.h"
 

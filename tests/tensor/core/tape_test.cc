@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "tensor/core/functions.h"
+#include "tensor/core/functions/functions.h"
 #include "tensor/core/values.h"
 
 namespace tandem::tensor {

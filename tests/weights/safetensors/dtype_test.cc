@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "base/half.h"
+
 namespace tandem::weights {
 namespace {
 

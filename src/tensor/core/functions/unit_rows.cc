@@ -5,19 +5,13 @@
 #include <stdexcept>
 #include <vector>
 
-#include "tensor/core/functions.h"
+#include "tensor/core/functions/functions.h"
 #include "tensor/core/make.h"
 #include "tensor/core/tape.h"
+#include "tensor/reference/dot.h"
 
 namespace tandem::tensor {
 namespace {
-
-template <typename T>
-double Dot(const T* a, const T* b, int64_t count) {
-  double sum = 0;
-  for (int64_t c = 0; c < count; ++c) sum += static_cast<double>(a[c]) * static_cast<double>(b[c]);
-  return sum;
-}
 
 // `lengths` [n]: of the rows, at least `least`.
 template <typename T>
@@ -26,7 +20,7 @@ void Divide(const Tensor& x, double least, const Tensor& out, double* lengths) {
   const T* row = x.data_ptr<T>();
   T* to = out.data_ptr<T>();
   for (int64_t i = 0; i < x.size(0); ++i, row += width, to += width) {
-    lengths[i] = std::max(std::sqrt(Dot(row, row, width)), least);
+    lengths[i] = std::max(std::sqrt(loops::Dot(row, row, width)), least);
     const auto length = static_cast<T>(lengths[i]);
     for (int64_t c = 0; c < width; ++c) to[c] = length == 0 ? T{0} : row[c] / length;
   }
@@ -42,7 +36,7 @@ void DivideBackward(const Tensor& out, const double* lengths, double least, cons
   T* to = grad_x.data_ptr<T>();
   for (int64_t i = 0; i < out.size(0); ++i, y += width, g += width, to += width) {
     const double inverse = lengths[i] == 0 ? 0 : 1 / lengths[i];
-    const double along = lengths[i] > least ? Dot(y, g, width) : 0;
+    const double along = lengths[i] > least ? loops::Dot(y, g, width) : 0;
     for (int64_t c = 0; c < width; ++c) {
       to[c] =
           static_cast<T>((static_cast<double>(g[c]) - along * static_cast<double>(y[c])) * inverse);

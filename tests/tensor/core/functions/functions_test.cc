@@ -1,4 +1,4 @@
-#include "tensor/core/functions.h"
+#include "tensor/core/functions/functions.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "tensor/core/activations.h"
+#include "tensor/core/functions/activations.h"
 #include "tensor/core/tape.h"
 #include "tensor/core/values.h"
 

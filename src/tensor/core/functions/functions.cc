@@ -1,4 +1,4 @@
-#include "tensor/core/functions.h"
+#include "tensor/core/functions/functions.h"
 
 #include <fmt/format.h>
 

@@ -1,12 +1,12 @@
-#include "tensor/core/activations.h"
+#include "tensor/core/functions/activations.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
-#include <numbers>
 #include <stdexcept>
 #include <vector>
 
+#include "tensor/activation_curve.h"
 #include "tensor/core/make.h"
 #include "tensor/core/tape.h"
 
@@ -29,72 +29,24 @@ struct TanhCurve {
 struct SigmoidCurve {
   template <typename T>
   static T Value(T x) {
-    return 1 / (1 + std::exp(-x));
+    return static_cast<T>(loops::Sigmoid(x));
   }
   template <typename T>
   static T Slope(T x) {
-    const T value = Value(x);
-    return value * (1 - value);
+    const double value = loops::Sigmoid(x);
+    return static_cast<T>(value * (1 - value));
   }
 };
 
-struct ReluCurve {
+template <Activation kActivation>
+struct ActivationCurve {
   template <typename T>
   static T Value(T x) {
-    return x < 0 ? 0 : x;  // NaN stays
+    return static_cast<T>(loops::Activate(x, kActivation));
   }
   template <typename T>
   static T Slope(T x) {
-    return x <= 0 ? 0 : 1;
-  }
-};
-
-struct SiluCurve {
-  template <typename T>
-  static T Value(T x) {
-    return x * SigmoidCurve::Value(x);
-  }
-  template <typename T>
-  static T Slope(T x) {
-    const T share = SigmoidCurve::Value(x);
-    return share + x * share * (1 - share);
-  }
-};
-
-struct GeluCurve {
-  template <typename T>
-  static T Share(T x) {
-    return (1 + std::erf(x / std::numbers::sqrt2_v<T>)) / 2;
-  }
-  template <typename T>
-  static T Value(T x) {
-    return x * Share(x);
-  }
-  template <typename T>
-  static T Slope(T x) {
-    const T density =
-        std::exp(-x * x / 2) * std::numbers::inv_sqrtpi_v<T> / std::numbers::sqrt2_v<T>;
-    return Share(x) + x * density;
-  }
-};
-
-struct GeluTanhCurve {
-  static constexpr double kCubic = 0.044715;
-  static constexpr double kScale =
-      std::numbers::sqrt2_v<double> * std::numbers::inv_sqrtpi_v<double>;  // sqrt(2 / pi)
-
-  template <typename T>
-  static T Inner(T x) {
-    return std::tanh(T(kScale) * (x + T(kCubic) * x * x * x));
-  }
-  template <typename T>
-  static T Value(T x) {
-    return x * (1 + Inner(x)) / 2;
-  }
-  template <typename T>
-  static T Slope(T x) {
-    const T inner = Inner(x);
-    return (1 + inner) / 2 + x / 2 * (1 - inner * inner) * T(kScale) * (1 + 3 * T(kCubic) * x * x);
+    return static_cast<T>(loops::Slope(x, kActivation));
   }
 };
 
@@ -133,9 +85,11 @@ Tensor Apply(const char* name, const Tensor& x) {
 
 Tensor Tanh(const Tensor& x) { return Apply<TanhCurve>("Tanh", x); }
 Tensor Sigmoid(const Tensor& x) { return Apply<SigmoidCurve>("Sigmoid", x); }
-Tensor Relu(const Tensor& x) { return Apply<ReluCurve>("Relu", x); }
-Tensor Silu(const Tensor& x) { return Apply<SiluCurve>("Silu", x); }
-Tensor Gelu(const Tensor& x) { return Apply<GeluCurve>("Gelu", x); }
-Tensor GeluTanh(const Tensor& x) { return Apply<GeluTanhCurve>("GeluTanh", x); }
+Tensor Relu(const Tensor& x) { return Apply<ActivationCurve<Activation::kRelu>>("Relu", x); }
+Tensor Silu(const Tensor& x) { return Apply<ActivationCurve<Activation::kSilu>>("Silu", x); }
+Tensor Gelu(const Tensor& x) { return Apply<ActivationCurve<Activation::kGelu>>("Gelu", x); }
+Tensor GeluTanh(const Tensor& x) {
+  return Apply<ActivationCurve<Activation::kGeluTanh>>("GeluTanh", x);
+}
 
 }  // namespace tandem::tensor

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "tensor/core/functions.h"
+#include "tensor/core/functions/functions.h"
 #include "tensor/core/make.h"
 #include "tensor/core/tape.h"
 

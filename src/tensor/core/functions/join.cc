@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "tensor/core/functions.h"
+#include "tensor/core/functions/functions.h"
 #include "tensor/core/make.h"
 #include "tensor/core/tape.h"
 
