@@ -7,9 +7,6 @@
 // two products forward, five backward. Each length is measured with so many texts that a pass has
 // at least --tokens tokens. The fastest of several passes counts. --self measures SelfAttention,
 // which has no rule, instead.
-#include <ATen/Parallel.h>
-#include <ATen/core/Tensor.h>
-#include <ATen/ops/randn.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -22,6 +19,10 @@
 
 #include "base/error.h"
 #include "base/json/json.h"
+#include "base/random.h"
+#include "tensor/core/make.h"
+#include "tensor/core/parallel.h"
+#include "tensor/core/tensor.h"
 #include "tensor/machine/machine_rates.h"
 #include "tensor/machine/precision.h"
 #include "tensor/machine/process.h"
@@ -50,6 +51,17 @@ struct BenchOptions {
 tensor::PackedTokens TextsOf(int64_t length, int64_t texts) {
   const std::vector<int32_t> ids(static_cast<size_t>(length), 0);
   return tensor::Pack(std::vector<std::span<const int32_t>>(static_cast<size_t>(texts), ids));
+}
+
+// Independent numbers of mean 0 and variance 1.
+tensor::Tensor RandomValues(const tensor::Shape& shape, tensor::DType type, const char* purpose) {
+  RandomStream stream({.seed = 1, .purpose = purpose});
+  const tensor::Tensor values = tensor::Empty(shape, tensor::kFloat);
+  auto* to = values.data_ptr<float>();
+  for (int64_t i = 0; i < values.numel(); ++i) {
+    to[i] = static_cast<float>(std::sqrt(3.0) * (2 * stream.Uniform() - 1));
+  }
+  return values.to(type);
 }
 
 double Seconds(clockid_t clock) {
@@ -83,12 +95,14 @@ struct Fastest {
 Json Measure(const BenchOptions& options, int64_t length, double rate) {
   const int64_t texts = std::max<int64_t>(1, options.tokens / length);
   const tensor::PackedTokens tokens = TextsOf(length, texts);
-  const at::ScalarType type = options.precision == "fp32" ? at::kFloat : at::kBFloat16;
-  at::Tensor qkv = at::randn({tokens.tokens(), options.shape.qkv_width()}).to(type);
-  const at::Tensor grad = at::randn({tokens.tokens(), options.shape.out_width()}).to(type);
+  const tensor::DType type = options.precision == "fp32" ? tensor::kFloat : tensor::kBFloat16;
+  const tensor::Tensor qkv =
+      RandomValues({tokens.tokens(), options.shape.qkv_width()}, type, "qkv");
+  const tensor::Tensor grad =
+      RandomValues({tokens.tokens(), options.shape.out_width()}, type, "gradient");
   tensor::RelativeBias bias;
   if (options.buckets > 0) {
-    bias.table = at::randn({options.buckets, options.shape.heads});
+    bias.table = RandomValues({options.buckets, options.shape.heads}, tensor::kFloat, "bias");
     bias.table.requires_grad_(!options.forward_only);
   }
   qkv.requires_grad_(!options.forward_only);
@@ -96,7 +110,7 @@ Json Measure(const BenchOptions& options, int64_t length, double rate) {
   const clockid_t clock = options.cpu_time ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC;
   Fastest forward, backward;
   for (int pass = 0; pass < options.passes; ++pass) {
-    at::Tensor out;
+    tensor::Tensor out;
     forward.Time(clock, [&] {
       out = options.self
                 ? tensor::SelfAttention(qkv, tokens, options.shape.heads, dropout)
@@ -121,7 +135,7 @@ void Run(BenchOptions options) {
       {hidden, options.shape.qkv_width()}, {hidden, hidden}, {hidden, 4 * hidden}};
   const double rate = tensor::ProductRate(shapes, tensor::ResolvePrecision(options.precision));
   fmt::print("{}\n", Json{{"isa", tensor::IsaName()},
-                          {"threads", at::get_num_threads()},
+                          {"threads", tensor::ThreadCount()},
                           {"product_gflops_per_second", std::round(rate / 1e9)}}
                          .Dump());
   for (const int64_t length : options.lengths) {

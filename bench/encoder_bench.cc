@@ -16,9 +16,6 @@
 // tokenising.
 //
 // bench/speed.py runs this program and the same measurements of other tools, and compares.
-#include <ATen/Parallel.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/eye.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -37,6 +34,9 @@
 #include "objective/similarity.h"
 #include "optim/optimizer.h"
 #include "search/encode.h"
+#include "tensor/core/make.h"
+#include "tensor/core/parallel.h"
+#include "tensor/core/tensor.h"
 #include "tensor/kernels/cpu/products/products.h"
 #include "tensor/machine/machine_rates.h"
 #include "tensor/machine/precision.h"
@@ -92,7 +92,7 @@ std::unique_ptr<model::DualEncoder> LoadModel(const BenchOptions& options,
 text::EncodedTexts Tokenize(const model::DualEncoder& model, const std::vector<std::string>& texts,
                             model::TextKind kind, size_t max_tokens) {
   const std::vector<std::string_view> views(texts.begin(), texts.end());
-  return model.tokenizer(kind).EncodeAll(views, max_tokens, at::get_num_threads());
+  return model.tokenizer(kind).EncodeAll(views, max_tokens, tensor::ThreadCount());
 }
 
 // The products of a layer, and the backward product of the first one, which is the widest.
@@ -144,21 +144,22 @@ int64_t TrainStep(model::DualEncoder& model, optim::Optimizer& optimizer,
   const tensor::PackedTokens tokens = tensor::Pack(texts);
   const tensor::Precision precision = tensor::ResolvePrecision(options.precision);
   model.Prepare(model::TextKind::kQuery, precision, tensor::Passes::kForward);
-  const at::Tensor rows =
+  const tensor::Tensor rows =
       model.Encode(tokens, model::TextKind::kQuery,
                    {.precision = precision, .training = true, .seed = 1, .step = first});
   const auto count = static_cast<int64_t>(options.batch);
   objective::Labels labels;
-  labels.positive = at::arange(count, at::kLong);
-  labels.negative = at::eye(count, at::kBool).logical_not();
+  labels.positive = tensor::Arange(count, tensor::kLong);
+  labels.negative = tensor::Full({count, count}, 1, tensor::kBool);
+  for (int64_t i = 0; i < count; ++i) labels.negative.data_ptr<bool>()[i * count + i] = false;
   const objective::Scores scores =
       objective::SimilarityScores(rows.narrow(0, 0, count), rows.narrow(0, count, count), "cosine");
-  const at::Tensor loss = objective.Evaluate(scores, labels).value;
+  const tensor::Tensor loss = objective.Evaluate(scores, labels).value;
   model.Prepare(model::TextKind::kQuery, precision, tensor::Passes::kBackward);
   loss.backward();
   optimizer.Step(2e-5, 1.0);
-  for (model::NamedParameter& parameter : model.Parameters()) {
-    parameter.value.mutable_grad().reset();
+  for (const model::NamedParameter& parameter : model.Parameters()) {
+    parameter.value.set_grad(tensor::Tensor());
   }
   return tokens.tokens();
 }
@@ -218,8 +219,8 @@ Json Encoding(const BenchOptions& options, train::StepProfile* profile) {
         *model, model::TextKind::kDocument, count,
         [&](size_t i) { return std::string_view(texts[texts.size() - 1 - i]); },
         {.precision = tensor::ResolvePrecision(options.precision),
-         .threads = at::get_num_threads()},
-        [](size_t, const at::Tensor&) {});
+         .threads = tensor::ThreadCount()},
+        [](size_t, const tensor::Tensor&) {});
   };
   encode(std::min<size_t>(texts.size(), 128));  // warms up
   const double start = Now();
@@ -260,7 +261,7 @@ void Run(const BenchOptions& options) {
   getrusage(RUSAGE_SELF, &usage);
   result["peak_bytes"] = 1024 * usage.ru_maxrss;
   result["isa"] = tensor::IsaName();
-  result["threads"] = at::get_num_threads();
+  result["threads"] = tensor::ThreadCount();
   fmt::print("{}\n", result.Dump());
 }
 

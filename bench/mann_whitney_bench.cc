@@ -7,6 +7,7 @@
 // skipped at a size where it would not fit in memory or would take longer than --seconds, as the
 // size before suggests; the table says so. The program also compares the forms' results.
 #include <ATen/Parallel.h>
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/softplus.h>
 #include <fmt/format.h>

@@ -6,9 +6,6 @@
 // Embeddings are random clusters. Each figure is the best of three calls. `top` are the five best
 // of the ranks 10 to 199, `random` are five drawn from them: it needs the whole range of every
 // query.
-#include <ATen/Parallel.h>
-#include <ATen/core/Tensor.h>
-#include <ATen/ops/empty.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -21,6 +18,9 @@
 #include "base/random.h"
 #include "data/training_set.h"
 #include "search/mining_by_embeddings/mine.h"
+#include "tensor/core/make.h"
+#include "tensor/core/parallel.h"
+#include "tensor/core/tensor.h"
 #include "tensor/isa/isa.h"
 #include "tensor/machine/machine_rates.h"
 #include "tensor/machine/process.h"
@@ -40,10 +40,10 @@ struct Options {
   size_t memory_mib = 2048;
 };
 
-at::Tensor ClusteredRows(int64_t rows, int64_t width, uint64_t seed) {
+tensor::Tensor ClusteredRows(int64_t rows, int64_t width, uint64_t seed) {
   constexpr uint64_t kClusters = 1000;
-  at::Tensor values = at::empty({rows, width}, at::kFloat);
-  at::parallel_for(0, rows, 64, [&](int64_t begin, int64_t end) {
+  tensor::Tensor values = tensor::Empty({rows, width}, tensor::kFloat);
+  tensor::ParallelFor(0, rows, 64, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       RandomStream own({.seed = seed, .purpose = "row", .epoch = static_cast<uint64_t>(row)});
       RandomStream centre({.seed = 0, .purpose = "centre", .epoch = own.Below(kClusters)});
@@ -92,8 +92,8 @@ void Run(const Options& options) {
   tensor::SetUpProcess(options.threads);
   const data::TrainingSet set = MakeSet(options);
   const search::MiningTask task = search::MakeMiningTask(set);
-  const at::Tensor query_rows = ClusteredRows(options.queries, options.width, 1);
-  const at::Tensor document_rows = ClusteredRows(options.documents, options.width, 2);
+  const tensor::Tensor query_rows = ClusteredRows(options.queries, options.width, 1);
+  const tensor::Tensor document_rows = ClusteredRows(options.documents, options.width, 2);
   const search::SimilarityRows queries(query_rows, "cosine"), documents(document_rows, "cosine");
   const auto mine = [&](const MiningRules& rules, Precision precision) {
     Result best;
@@ -112,7 +112,7 @@ void Run(const Options& options) {
                        static_cast<double>(options.documents) * static_cast<double>(options.width);
   const tensor::ProductShape shape{.depth = options.width, .columns = options.width};
   fmt::print("{} queries x {} documents, width {}, {} threads, {}\n", options.queries,
-             options.documents, options.width, at::get_num_threads(),
+             options.documents, options.width, tensor::ThreadCount(),
              tensor::NameOf(tensor::CurrentIsa()));
   fmt::print("{:6} {:8} {:>9} {:>9} {:>9} {:>7} {:>6}\n", "", "", "seconds", "GFLOP/s", "products",
              "share", "same");

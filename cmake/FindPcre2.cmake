@@ -1,6 +1,7 @@
-# Finds PCRE2 for text of 8-bit units as Pcre2::Pcre2. Debian's package has no CMake files.
+# Finds PCRE2 for text of 8-bit units as Pcre2::Pcre2, the static library where there is one. Debian's
+# package has no CMake files.
 find_path(Pcre2_INCLUDE_DIR pcre2.h)
-find_library(Pcre2_LIBRARY pcre2-8)
+find_library(Pcre2_LIBRARY NAMES libpcre2-8.a pcre2-8)
 mark_as_advanced(Pcre2_INCLUDE_DIR Pcre2_LIBRARY)
 
 include(FindPackageHandleStandardArgs)

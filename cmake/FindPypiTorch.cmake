@@ -76,7 +76,7 @@ if(PypiTorch_FOUND AND NOT TARGET torch)
   target_compile_features(torch INTERFACE cxx_std_20)
   target_compile_definitions(torch INTERFACE USE_DISTRIBUTED USE_C10D_GLOO)
   # By options that CMake does not look into: it would warn of libgomp, which the folder has as well.
-  # The package's is the one that is loaded then, and the only one.
+  # Whichever is loaded first, the program's before the plug-in's, is the only one in a process.
   target_link_options(torch INTERFACE "-L${PypiTorch_FOLDER}/lib"
                       "LINKER:-rpath,${PypiTorch_FOLDER}/lib")
   target_link_libraries(torch INTERFACE -ltorch_cpu -lc10)

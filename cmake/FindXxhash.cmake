@@ -1,6 +1,7 @@
-# Finds xxHash as Xxhash::Xxhash. Debian's package has no CMake files.
+# Finds xxHash as Xxhash::Xxhash, the static library where there is one. Debian's package has no CMake
+# files.
 find_path(Xxhash_INCLUDE_DIR xxhash.h)
-find_library(Xxhash_LIBRARY xxhash)
+find_library(Xxhash_LIBRARY NAMES libxxhash.a xxhash)
 mark_as_advanced(Xxhash_INCLUDE_DIR Xxhash_LIBRARY)
 
 include(FindPackageHandleStandardArgs)

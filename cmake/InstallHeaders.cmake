@@ -1,45 +1,24 @@
 # Run when Tandem is installed, with TANDEM_SOURCE (the folder `src`), TANDEM_ROOMS (those that are
-# installed), TANDEM_WITH_TORCH and TANDEM_INCLUDE_FOLDER set: installs the headers that a user of the
-# rooms can want. These are the headers that a file of another room includes, and what these headers
-# include themselves. Every other header is its own room's business.
+# installed) and TANDEM_INCLUDE_FOLDER set: installs the headers that a user of the rooms can want. These
+# are the headers that a file of another room includes, and what these headers include themselves. Every
+# other header is its own room's business.
 
-# Sets RESULT to the files of Tandem that FILE includes, and RESULT_torch to whether it includes one of
-# libtorch.
+# Sets RESULT to the files of Tandem that FILE includes.
 function(tandem_includes_of result file)
-  file(STRINGS "${TANDEM_SOURCE}/${file}" lines REGEX "^#include [<\"]")
-  set(${result}_torch FALSE PARENT_SCOPE)
-  if(lines MATCHES "<(ATen|c10|torch)/")
-    set(${result}_torch TRUE PARENT_SCOPE)
-  endif()
-  list(FILTER lines INCLUDE REGEX "^#include \"")
+  file(STRINGS "${TANDEM_SOURCE}/${file}" lines REGEX "^#include \"")
   list(TRANSFORM lines REPLACE "^#include \"([^\"]+)\".*" "\\1")
   set(${result} ${lines} PARENT_SCOPE)
 endfunction()
 
-# Of HEADERS those that need neither libtorch nor a header that is not among them.
-function(tandem_without_torch result)
-  set(headers ${ARGN})
-  set(count -1)
-  list(LENGTH headers left)
-  while(NOT count EQUAL left)
-    set(count ${left})
-    set(kept "")
-    foreach(header IN LISTS headers)
-      tandem_includes_of(includes "${header}")
-      list(REMOVE_ITEM includes ${headers})
-      if(NOT includes AND NOT includes_torch)
-        list(APPEND kept "${header}")
-      endif()
-    endforeach()
-    set(headers ${kept})
-    list(LENGTH headers left)
-  endwhile()
-  set(${result} ${headers} PARENT_SCOPE)
-endfunction()
+# What users of the back end want of it, of which no other room includes anything.
+set(TANDEM_HEADERS_libtorch libtorch/bridge.h libtorch/use.h)
 
 list(JOIN TANDEM_ROOMS "|" rooms)
 file(GLOB_RECURSE files RELATIVE "${TANDEM_SOURCE}" "${TANDEM_SOURCE}/*.h" "${TANDEM_SOURCE}/*.cc")
 set(headers "")
+foreach(room IN LISTS TANDEM_ROOMS)
+  list(APPEND headers ${TANDEM_HEADERS_${room}})
+endforeach()
 foreach(file IN LISTS files)
   string(REGEX REPLACE "/.*" "" own_room "${file}")
   tandem_includes_of(includes "${file}")
@@ -57,9 +36,6 @@ while(new)
   list(APPEND headers ${includes})
   list(APPEND new ${includes})
 endwhile()
-if(NOT TANDEM_WITH_TORCH)
-  tandem_without_torch(headers ${headers})
-endif()
 
 foreach(header IN LISTS headers)
   cmake_path(GET header PARENT_PATH folder)

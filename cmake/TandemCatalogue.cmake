@@ -12,7 +12,8 @@
 # OTHER_HALF: an entry has a second file, which needs libraries that the first does not, such as
 # libtorch, so that it belongs to another target. It is found by the entry's line:
 # FOLDER/name.cc, which defines kDescriptorSUFFIX of that TYPE. With OPTIONAL an entry may lack it.
-# Where the other target is not built, there is no such half.
+# The other target is made before, or later in a folder above FOLDER, which then calls
+# tandem_catalogue_halves(TARGET). Where it is not built, there is no such half.
 #
 # A file that lies beside entries and belongs to no target is an error: its line was forgotten.
 function(tandem_catalogue target function type header)
@@ -29,22 +30,39 @@ function(tandem_catalogue target function type header)
   set_source_files_properties(${files} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   if(ARG_OTHER_HALF)
     list(POP_FRONT ARG_OTHER_HALF target function type header folder suffix)
+    cmake_path(ABSOLUTE_PATH folder NORMALIZE)
+    tandem_other_half("${files}" "${descriptors}" "${folder}" "${suffix}" "${ARG_OTHER_HALF}")
     if(TARGET ${target})
-      tandem_other_half("${files}" "${descriptors}" ${folder} "${suffix}" "${ARG_OTHER_HALF}")
-      tandem_catalogue_table(${target} ${function} ${type} ${header} "${half_files}"
-                             "${half_descriptors}")
+      tandem_add_half(${target} ${function} ${type} ${header} "${half_files}" "${half_descriptors}")
+    else()
+      list(JOIN half_files "|" half_files)
+      list(JOIN half_descriptors "|" half_descriptors)
+      set_property(GLOBAL APPEND PROPERTY TANDEM_HALVES_OF_${target} ${function} ${type} ${header}
+                                          "${half_files}" "${half_descriptors}")
     endif()
   endif()
 endfunction()
 
-# Sets half_files and half_descriptors to those in FOLDER that belong to these.
+# tandem_catalogue_halves(TARGET) gives TARGET, which was just made, the other halves of the catalogues
+# that name it.
+function(tandem_catalogue_halves target)
+  get_property(halves GLOBAL PROPERTY TANDEM_HALVES_OF_${target})
+  while(halves)
+    list(POP_FRONT halves function type header files descriptors)
+    string(REPLACE "|" ";" files "${files}")
+    string(REPLACE "|" ";" descriptors "${descriptors}")
+    tandem_add_half(${target} ${function} ${type} ${header} "${files}" "${descriptors}")
+  endwhile()
+endfunction()
+
+# Sets half_files, with their whole paths, and half_descriptors to those in FOLDER that belong to these.
 function(tandem_other_half files descriptors folder suffix optional)
   set(half_files "")
   set(half_descriptors "")
   foreach(file descriptor IN ZIP_LISTS files descriptors)
     cmake_path(GET file FILENAME name)
-    if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/${name}")
-      list(APPEND half_files ${folder}/${name})
+    if(EXISTS "${folder}/${name}")
+      list(APPEND half_files "${folder}/${name}")
       list(APPEND half_descriptors ${descriptor}${suffix})
     elseif(NOT optional)
       message(FATAL_ERROR "${CMAKE_CURRENT_SOURCE_DIR}/CMakeLists.txt: ${file} needs "
@@ -53,6 +71,17 @@ function(tandem_other_half files descriptors folder suffix optional)
   endforeach()
   set(half_files "${half_files}" PARENT_SCOPE)
   set(half_descriptors "${half_descriptors}" PARENT_SCOPE)
+endfunction()
+
+# Files have their whole paths, below this folder.
+function(tandem_add_half target function type header files descriptors)
+  set(here "")
+  foreach(file IN LISTS files)
+    cmake_path(RELATIVE_PATH file BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
+    list(APPEND here ${file})
+  endforeach()
+  tandem_catalogue_table(${target} ${function} ${type} ${header} "${here}" "${descriptors}")
+  set_source_files_properties(${here} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
 # The sources of one table and the table itself.
@@ -103,12 +132,8 @@ function(tandem_check_lines files)
   cmake_language(DEFER ID tandem_check_lines CALL tandem_check_entry_folders)
 endfunction()
 
-# Called when the folder's CMakeLists.txt has been read. Without libtorch the files that need it belong
-# to no target, so that nothing is checked.
+# Called when the folder's CMakeLists.txt has been read.
 function(tandem_check_entry_folders)
-  if(NOT TANDEM_WITH_TORCH)
-    return()
-  endif()
   get_property(folders DIRECTORY PROPERTY TANDEM_ENTRY_FOLDERS)
   get_property(targets DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
   set(compiled "")

@@ -1,11 +1,11 @@
-# The CMake package that an installation carries: find_package(tandem [COMPONENTS torch]).
+# The CMake package that an installation carries: find_package(tandem [COMPONENTS torch]). The component
+# is the back end, for programs that link it instead of loading the plug-in.
 include(CMakePackageConfigHelpers)
 
 set(installed_rooms ${TANDEM_ROOMS})
 list(REMOVE_ITEM installed_rooms cli commands)
 install(CODE "set(TANDEM_SOURCE \"${PROJECT_SOURCE_DIR}/src\")
 set(TANDEM_ROOMS \"${installed_rooms}\")
-set(TANDEM_WITH_TORCH ${TANDEM_WITH_TORCH})
 set(TANDEM_INCLUDE_FOLDER \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}/tandem\")
 include(\"${PROJECT_SOURCE_DIR}/cmake/InstallHeaders.cmake\")")
 

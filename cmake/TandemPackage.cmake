@@ -1,6 +1,7 @@
-# The Debian package (`./dev package`, cpack -G DEB): the install component `runtime`, that is both
-# programs, their manual pages and completions, the systemd unit and the documentation. Libraries, headers
-# and the CMake package are for developers and not in it.
+# The Debian packages (`./dev package`, cpack -G DEB). `tandem` is the install component `runtime`: the
+# program, its manual pages and completions, the systemd unit and the documentation. `tandem-torch` is the
+# component `torch`: the plug-in, where it is built with the distribution's libtorch. Libraries, headers and
+# the CMake package are for developers and in neither.
 set(documentation "${PROJECT_BINARY_DIR}/documentation")
 add_custom_command(
   OUTPUT "${documentation}/complete"
@@ -63,30 +64,54 @@ foreach(changelog "${PROJECT_BINARY_DIR}/debian-changelog" CHANGELOG.md)
           DESTINATION "${doc_folder}" COMPONENT runtime)
 endforeach()
 
+set(components runtime)
+if(TANDEM_WITH_TORCH AND NOT TANDEM_TORCH)
+  list(APPEND components torch)
+  set(torch_doc_folder "${CMAKE_INSTALL_DATADIR}/doc/tandem-torch")
+  install(FILES packaging/copyright DESTINATION "${torch_doc_folder}" COMPONENT torch)
+  install(FILES "${documentation}.changelog.gz" RENAME changelog.gz DESTINATION "${torch_doc_folder}"
+          COMPONENT torch)
+endif()
+
 set(CPACK_GENERATOR DEB)
-set(CPACK_INSTALL_CMAKE_PROJECTS "${PROJECT_BINARY_DIR};tandem;runtime;/")
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_ALL ${components})
+set(CPACK_COMPONENTS_GROUPING IGNORE)
+set(CPACK_INSTALL_CMAKE_PROJECTS "${PROJECT_BINARY_DIR};tandem;ALL;/")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
     OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_PACKAGE_NAME tandem)
 set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}+${suite}")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "") # each package has its own
 set(CPACK_PACKAGE_CONTACT "Tandem's maintainers <maintainers@tandem.invalid>")
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# Without OpenBLAS libtorch takes the slow reference BLAS.
-set(CPACK_DEBIAN_PACKAGE_DEPENDS libopenblas0-openmp)
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "embedding models for search: training, indexes and a server")
-set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
-    "Tandem trains, evaluates, indexes for and serves dual-encoder retrievers, the
+
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME tandem)
+# Without OpenBLAS FAISS and libtorch take the slow reference BLAS.
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_DEPENDS libopenblas0-openmp)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS tandem-torch)
+set(CPACK_DEBIAN_RUNTIME_DESCRIPTION
+    "embedding models for search: training, indexes and a server
+Tandem trains, evaluates, indexes for and serves dual-encoder retrievers, the
 embedding models behind semantic search. It reads and writes model folders of
 Hugging Face and sentence-transformers, measures as trec_eval does, and runs
 on CPUs without Python. 'tandem serve' answers over HTTP with calibrated
 probabilities, and as OpenAI's embedding clients ask.")
-set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA "${PROJECT_SOURCE_DIR}/packaging/postinst"
-                                       "${PROJECT_SOURCE_DIR}/packaging/prerm"
-                                       "${PROJECT_SOURCE_DIR}/packaging/postrm")
-set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA "${PROJECT_SOURCE_DIR}/packaging/postinst"
+                                               "${PROJECT_SOURCE_DIR}/packaging/prerm"
+                                               "${PROJECT_SOURCE_DIR}/packaging/postrm")
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+
+set(CPACK_DEBIAN_TORCH_PACKAGE_NAME tandem-torch)
+# The plug-in and the program are of one build.
+set(CPACK_DEBIAN_TORCH_PACKAGE_DEPENDS "tandem (= ${CPACK_PACKAGE_VERSION}), libopenblas0-openmp")
+set(CPACK_DEBIAN_TORCH_DESCRIPTION
+    "back end of tandem for training with several processes
+The plug-in with which tandem trains, encodes and mines with several processes
+that work together, of one machine or of many. It computes by libtorch.")
 include(CPack)

@@ -17,7 +17,7 @@ endif()
 # Kernels are compiled for SSE4, AVX2 and AVX-512. Highway would add SSE2 and SSSE3, which only processors
 # from before 2009 would take; what asks src/tensor/isa/isa.cc refuses them.
 set(TANDEM_COMPILE_DEFINITIONS "HWY_BASELINE_TARGETS=HWY_SSE4")
-set(TANDEM_LINK_OPTIONS "")
+set(TANDEM_LINK_OPTIONS "LINKER:--as-needed") # libraries of which nothing is used are not loaded
 if(TANDEM_SANITIZE)
   list(APPEND TANDEM_COMPILE_OPTIONS -fsanitize=${TANDEM_SANITIZE} -fno-omit-frame-pointer
        -fno-sanitize-recover=all)
@@ -82,23 +82,6 @@ function(tandem_needs_torch result)
   endforeach()
 endfunction()
 
-# Sets RESULT to the export set of a target with these dependencies: `tandemTorch` where one of them
-# is libtorch or FAISS or depends on them, else `tandem`. Users of the package get the former with
-# COMPONENTS torch.
-function(tandem_export_set result)
-  set(${result} tandem PARENT_SCOPE)
-  foreach(dependency IN LISTS ARGN)
-    if(dependency MATCHES "^(torch|faiss)$")
-      set(${result} tandemTorch PARENT_SCOPE)
-    elseif(dependency MATCHES "^tandem::(.*)")
-      get_target_property(set_of_dependency tandem_${CMAKE_MATCH_1} TANDEM_EXPORT_SET)
-      if(set_of_dependency STREQUAL "tandemTorch")
-        set(${result} tandemTorch PARENT_SCOPE)
-      endif()
-    endif()
-  endforeach()
-endfunction()
-
 # Fails unless the folder of every source, where it lies inside a room's folder, is this target's only,
 # and unless the target is called after the room: ROOM or ROOM_PART.
 function(tandem_own_folders name)
@@ -142,10 +125,13 @@ function(tandem_room name)
                           $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/tandem>)
   target_compile_features(tandem_${name} PUBLIC cxx_std_20)
   target_link_libraries(tandem_${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS})
-  tandem_export_set(export_set ${ARG_DEPENDS} ${ARG_PRIVATE_DEPENDS})
   tandem_needs_torch(needs_torch ${ARG_DEPENDS} ${ARG_PRIVATE_DEPENDS})
-  set_target_properties(tandem_${name} PROPERTIES TANDEM_EXPORT_SET ${export_set}
-                                                  TANDEM_NEEDS_TORCH ${needs_torch})
+  set_target_properties(tandem_${name} PROPERTIES TANDEM_NEEDS_TORCH ${needs_torch})
+  # Users of the package get the rooms that need libtorch with COMPONENTS torch.
+  set(export_set tandem)
+  if(needs_torch)
+    set(export_set tandemTorch)
+  endif()
   # The precompiled headers are compiled without OpenMP's flag.
   if(NOT "OpenMP::OpenMP_CXX" IN_LIST ARG_PRIVATE_DEPENDS)
     if(needs_torch)
@@ -164,7 +150,7 @@ endfunction()
 # beside each other, so their threads wait without taking a processor. NO_ENTRIES: the caller adds
 # its own.
 # The target tests_of_LABEL builds the tests with a label. The label `threads` marks tests of code
-# that works on several threads without libtorch; CI runs them under ThreadSanitizer.
+# that works on several threads of its own, not OpenMP's; CI runs them under ThreadSanitizer.
 # TANDEM_SHARED_DIR (environment) may point at the reference data; its default is ../shared.
 function(tandem_test name)
   cmake_parse_arguments(ARG "NO_ENTRIES" "SHARDS" "SOURCES;DEPENDS;LABELS" ${ARGN})

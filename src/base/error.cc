@@ -36,6 +36,12 @@ ExitCode OutputExitCode(int error_number) {
   }
 }
 
+std::string TextOfMemoryError(uint64_t bytes, bool of_device) {
+  const char* what = of_device ? "the device is out of memory: it" : "out of memory: the system";
+  if (bytes == 0) return fmt::format("{} does not give what is needed", what);
+  return fmt::format("{} does not give {} bytes ({})", what, bytes, FormatByteSize(bytes));
+}
+
 }  // namespace
 
 RecipeError::RecipeError(std::string_view file, int line, int column, std::string_view key,
@@ -52,10 +58,10 @@ ModelError::ModelError(std::string_view file, std::string_view tensor, std::stri
                                   ? fmt::format("{}: {}", file, message)
                                   : fmt::format("{}: {} (tensor {})", file, message, tensor)) {}
 
-MemoryError::MemoryError(uint64_t bytes)
-    : Error(ExitCode::kUsage, fmt::format("out of memory: the system does not give {} bytes ({})",
-                                          bytes, FormatByteSize(bytes))),
-      bytes_(bytes) {}
+MemoryError::MemoryError(uint64_t bytes, bool of_device)
+    : Error(ExitCode::kUsage, TextOfMemoryError(bytes, of_device)),
+      bytes_(bytes),
+      of_device_(of_device) {}
 
 OutputError::OutputError(std::string_view path, std::string_view what, int error_number)
     : Error(OutputExitCode(error_number),

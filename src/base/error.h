@@ -84,15 +84,19 @@ class PeerLost : public Error {
   explicit PeerLost(const std::string& message) : Error(ExitCode::kPeerLost, message) {}
 };
 
-// Memory that the machine does not give. Exit code 2: a smaller batch or shorter texts need less.
+// Memory that the machine, or a device of it, does not give. Exit code 2: a smaller batch or
+// shorter texts need less.
 class MemoryError : public Error {
  public:
-  explicit MemoryError(uint64_t bytes);
-  // What was asked for.
+  explicit MemoryError(uint64_t bytes, bool of_device = false);
+  // What was asked for; 0: nobody knows.
   uint64_t bytes() const { return bytes_; }
+  // Says whether it is a device's memory that is full, not the processor's.
+  bool of_device() const { return of_device_; }
 
  private:
   uint64_t bytes_;
+  bool of_device_;
 };
 
 // A file or folder that cannot be written. Exit code 2 when the path itself is at fault (a file

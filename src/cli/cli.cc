@@ -22,15 +22,11 @@
 #include "cli/globals.h"
 #include "cli/help/help_text.h"
 #include "cli/help/usage_message.h"
-#include "cli/process/machine_problem.h"
+#include "cli/process/memory_problem.h"
 #include "cli/terminal.h"
 #include "cli/version.h"
 
 namespace tandem::app {
-
-[[gnu::weak]] std::optional<std::string> MachineProblem(const std::exception&) {
-  return std::nullopt;
-}
 
 namespace {
 
@@ -131,6 +127,9 @@ int RunGuarded(const std::function<void()>& body) {
       throw OutputError("standard output", "cannot be written", errno);
     }
     return static_cast<int>(ExitCode::kOk);
+  } catch (const MemoryError& error) {
+    Terminal::Get().Error(MemoryProblem(error));
+    return static_cast<int>(error.exit_code());
   } catch (const Error& error) {
     Terminal::Get().Error(error.what());
     return static_cast<int>(error.exit_code());
@@ -140,13 +139,11 @@ int RunGuarded(const std::function<void()>& body) {
     Terminal::Get().Error(
         fmt::format("{}: cannot be used: {}", error.path1().native(), error.code().message()));
     return static_cast<int>(ExitCode::kData);
-  } catch (const std::bad_alloc&) {
-    Terminal::Get().Error("out of memory");
+  } catch (const std::bad_alloc&) {  // of a container: nobody knows how many bytes
+    const MemoryError error(0);
+    Terminal::Get().Error(MemoryProblem(error));
+    return static_cast<int>(error.exit_code());
   } catch (const std::exception& error) {
-    if (const auto problem = MachineProblem(error)) {
-      Terminal::Get().Error(*problem);
-      return static_cast<int>(ExitCode::kUsage);
-    }
     Terminal::Get().Error(fmt::format("internal error: {}", error.what()));
   }
   return static_cast<int>(ExitCode::kInternal);

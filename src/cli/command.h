@@ -1,9 +1,10 @@
 // A command of `tandem`.
 //
 // A command is one file, NAME_command.cc: an options struct, its flags, the function that runs it,
-// and the descriptor. Flags and help of every command are in the torch-free program, so that
-// `tandem train --help` starts at once. Code that needs tensors is in a second file, NAME_run.cc
-// (cli/process/torch_half.h).
+// and the descriptor. The work of one that computes with tensors is in a second file, NAME_run.cc,
+// in a function that NAME_command.h declares. NAME_command.cc calls WaitBriefly
+// (cli/process/short_waits.h) before it, and that function begins with tensor::SetUpProcess (or
+// LoadModel, which calls it).
 #pragma once
 
 #include <functional>

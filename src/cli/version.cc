@@ -4,10 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <CLI/Version.hpp>
+#include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string_view>
 #include <vector>
 
+#include "back_end/library_file.h"
+#include "back_end/load.h"
 #include "base/process/threads.h"
 #include "tensor/isa/isa.h"
 
@@ -38,17 +42,37 @@ std::string CpuName() {
   return "unknown";
 }
 
+std::string BackEndText() {
+  using Kind = back_end::LibraryFile::Kind;
+  const std::optional<std::filesystem::path> plug_in = back_end::FindPlugIn();
+  if (!plug_in.has_value()) return "none (libtandem-torch.so)";
+  const back_end::LibraryFile file = back_end::LookAtLibrary(*plug_in);
+  switch (file.kind) {
+    case Kind::kNotThere:
+      return plug_in->native() + ", which is not there";
+    case Kind::kNoLibrary:
+      return plug_in->native() + ", which is no shared library";
+    case Kind::kCutShort:
+      return fmt::format("{}, which is cut short ({} of {} bytes)", plug_in->native(), file.bytes,
+                         file.whole_bytes);
+    case Kind::kLibrary:
+      break;
+  }
+  return plug_in->native();
+}
+
 }  // namespace
 
 std::string Version() { return TANDEM_VERSION; }
 
 std::string VersionText() {
   return fmt::format(
-      "tandem {}\nbuilt with g++ {}, fmt {}.{}.{}, CLI11 {}, simdjson {}, {}\n"
+      "tandem {}\nbuilt with g++ {}, fmt {}.{}.{}, CLI11 {}, simdjson {}, oneDNN {}\n"
+      "back end for GPUs and several processes: {}\n"
       "processor: {} ({}), {} threads\nkernels: {}",
       TANDEM_VERSION, __VERSION__, FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100,
-      CLI11_VERSION, TANDEM_SIMDJSON_VERSION, TANDEM_TENSOR_LIBRARIES, CpuName(), FeaturesText(),
-      UsableThreads(), KernelsText());
+      CLI11_VERSION, TANDEM_SIMDJSON_VERSION, TANDEM_ONEDNN_VERSION, BackEndText(), CpuName(),
+      FeaturesText(), UsableThreads(), KernelsText());
 }
 
 }  // namespace tandem::app

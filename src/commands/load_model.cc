@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "cli/process/job.h"
+#include "tensor/core/tensor.h"
 #include "tensor/machine/device.h"
 #include "tensor/machine/precision.h"
 #include "tensor/machine/process.h"
@@ -24,7 +25,7 @@ model::LoadOptions LoadOptionsOf(const ModelFlags& flags, const std::string& que
   return options;
 }
 
-c10::Device CommandDevice(const Globals& globals) {
+tensor::Device CommandDevice(const Globals& globals) {
   const std::string& name = globals.device;
   return tensor::UseDevice(name.empty() ? "cpu" : name);
 }

@@ -9,6 +9,7 @@
 #include "commands/model_flags.h"
 #include "model/dual_encoder.h"
 #include "search/encode.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::app {
 
@@ -16,9 +17,9 @@ namespace tandem::app {
 // `query_prompt`, which comes from a data set; empty: the folder's own prompt, or that of --prompt.
 model::LoadOptions LoadOptionsOf(const ModelFlags& flags, const std::string& query_prompt = "");
 
-// Returns the device of `--device`, or the CPU if it is not given. A CUDA device becomes libtorch's
-// current one. Throws as tensor::UseDevice does.
-c10::Device CommandDevice(const Globals& globals);
+// Returns the device of `--device`, or the CPU if it is not given. A CUDA device becomes the
+// back end's current one. Throws as tensor::UseDevice does.
+tensor::Device CommandDevice(const Globals& globals);
 
 // Sets the process up for tensors (tensor/machine/process.h), then loads the folder with
 // LoadOptionsOf and moves the model to CommandDevice. Notes the prompt that --prompt chooses.

@@ -30,7 +30,8 @@ struct IdleKey {
   std::string_view reason;  // follows the entry's name: "learns from a teacher's scores, not ..."
 };
 
-// The torch-free descriptor of one catalogue entry; rooms extend it by what they need besides.
+// The descriptor of one catalogue entry, which knows no tensors; rooms extend it by what they need
+// besides.
 struct EntryInfo {
   std::string_view name;     // as spelled in recipes
   std::string_view summary;  // one line

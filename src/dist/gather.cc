@@ -1,31 +1,42 @@
 #include "dist/gather.h"
 
-#include <ATen/ops/cat.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/full.h>
-#include <ATen/ops/zeros.h>
-
 #include <algorithm>
 #include <iterator>
 #include <numeric>
 
+#include "tensor/core/device_memory.h"
+#include "tensor/core/functions/functions.h"
+#include "tensor/core/make.h"
+
 namespace tandem::dist {
 namespace {
 
-// `rows` [n, E] with zeros below, [most, E].
-at::Tensor Padded(const at::Tensor& rows, int64_t most) {
+using tensor::Cat;
+using tensor::kLong;
+using tensor::MovedTo;
+using tensor::TakeRows;
+using tensor::Tensor;
+using tensor::Zeros;
+
+// `rows` [n, E] with `count` rows of zeros below.
+Tensor WithZeros(const Tensor& rows, int64_t count) {
+  return Cat({rows, Zeros({count, rows.size(1)}, rows.dtype(), rows.device())});
+}
+
+// The same with as many as make it [most, E].
+Tensor Padded(const Tensor& rows, int64_t most) {
   const int64_t missing = most - rows.size(0);
   if (missing == 0) return rows;
-  return at::cat({rows, at::zeros({missing, rows.size(1)}, rows.options())});
+  return WithZeros(rows, missing);
 }
 
 // The tensor where the group takes it: itself, or a copy on the host.
-at::Tensor ForGroup(const ProcessGroup& group, const at::Tensor& tensor) {
-  return group.Takes(tensor.device()) ? tensor : tensor.to(at::kCPU);
+Tensor ForGroup(const ProcessGroup& group, const Tensor& tensor) {
+  return group.Takes(tensor.device()) ? tensor : tensor::OnCpu(tensor);
 }
 
-at::Tensor IndexTensor(const std::vector<int64_t>& values) {
-  const at::Tensor tensor = at::empty({std::ssize(values)}, at::kLong);
+Tensor IndexTensor(const std::vector<int64_t>& values) {
+  const Tensor tensor = tensor::Empty({std::ssize(values)}, kLong);
   std::copy(values.begin(), values.end(), tensor.data_ptr<int64_t>());
   return tensor;
 }
@@ -39,10 +50,11 @@ RowExchange::RowExchange(ProcessGroup& group, const std::vector<std::vector<int6
     most_ = std::max<int64_t>(most_, std::ssize(rows));
     total += std::ssize(rows);
   }
-  place_ = at::empty({total}, at::kLong);
-  row_of_ = at::full({std::ssize(rows_of) * most_}, total, at::kLong);
+  place_ = tensor::Empty({total}, kLong);
+  row_of_ = tensor::Empty({std::ssize(rows_of) * most_}, kLong);
   auto* place = place_.data_ptr<int64_t>();
   auto* row_of = row_of_.data_ptr<int64_t>();
+  std::fill(row_of, row_of + row_of_.numel(), total);
   for (int64_t rank = 0; rank < std::ssize(rows_of); ++rank) {
     const std::vector<int64_t>& rows = rows_of[static_cast<size_t>(rank)];
     for (int64_t i = 0; i < std::ssize(rows); ++i) {
@@ -65,26 +77,25 @@ RowExchange RowExchange::OfEvenShares(ProcessGroup& group, int64_t rows) {
   return RowExchange(group, rows_of);
 }
 
-at::Tensor RowExchange::Gather(const at::Tensor& own) const {
-  const at::Tensor all =
-      group_.AllGather(ForGroup(group_, Padded(own.detach(), most_))).to(own.device());
-  return all.flatten(0, 1).index_select(0, place_.to(all.device()));
+Tensor RowExchange::Gather(const Tensor& own) const {
+  const Tensor all =
+      MovedTo(group_.AllGather(ForGroup(group_, Padded(own.detach(), most_))), own.device());
+  return TakeRows(all.view({group_.ranks() * most_, own.size(1)}), MovedTo(place_, own.device()));
 }
 
-at::Tensor RowExchange::AddUpOwn(const at::Tensor& gradient) const {
+Tensor RowExchange::AddUpOwn(const Tensor& gradient) const {
   // A row of zeros at the end, for the places that nobody's row takes.
-  const at::Tensor padded =
-      at::cat({gradient, at::zeros({1, gradient.size(1)}, gradient.options())});
-  const at::Tensor for_all = padded.index_select(0, row_of_.to(gradient.device()))
-                                 .view({group_.ranks(), most_, gradient.size(1)});
-  const at::Tensor parts = group_.AllToAll(ForGroup(group_, for_all)).to(gradient.device());
-  at::Tensor sum = parts[0].clone();
+  const Tensor padded = WithZeros(gradient, 1);
+  const Tensor for_all = TakeRows(padded, MovedTo(row_of_, gradient.device()))
+                             .view({group_.ranks(), most_, gradient.size(1)});
+  const Tensor parts = MovedTo(group_.AllToAll(ForGroup(group_, for_all)), gradient.device());
+  const Tensor sum = parts[0].clone();
   for (int64_t rank = 1; rank < parts.size(0); ++rank) sum.add_(parts[rank]);
   return sum.narrow(0, 0, own_.size(0));
 }
 
-at::Tensor RowExchange::Own(const at::Tensor& all) const {
-  return all.index_select(0, own_.to(all.device()));
+Tensor RowExchange::Own(const Tensor& all) const {
+  return TakeRows(all, MovedTo(own_, all.device()));
 }
 
 }  // namespace tandem::dist

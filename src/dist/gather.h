@@ -1,17 +1,17 @@
 // Rows that stand on several processes, brought together and their gradients brought back.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstdint>
 #include <vector>
 
 #include "dist/process_group.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::dist {
 
 // Knows which rows of a matrix [N, E] are each process's. Matrices may be on a device: what the
-// group does not take there goes over the host. Results are where the arguments are.
+// group does not take there goes over the host. Results are where the arguments are, and of their
+// type.
 class RowExchange {
  public:
   // rows_of[r] are the rows of rank r, in the order in which that process has them; together they
@@ -22,19 +22,19 @@ class RowExchange {
   static RowExchange OfEvenShares(ProcessGroup& group, int64_t rows);
 
   // Gathers the whole matrix [N, E] on every process, from its own rows [n, E]. Has no gradient.
-  at::Tensor Gather(const at::Tensor& own) const;
+  tensor::Tensor Gather(const tensor::Tensor& own) const;
   // The gradient of this process's own rows [n, E] where every process has a part of the gradient
   // of the matrix [N, E]: the parts' sum, added in the order of ranks.
-  at::Tensor AddUpOwn(const at::Tensor& gradient) const;
+  tensor::Tensor AddUpOwn(const tensor::Tensor& gradient) const;
   // The own rows [n, E] of a matrix [N, E].
-  at::Tensor Own(const at::Tensor& all) const;
+  tensor::Tensor Own(const tensor::Tensor& all) const;
 
  private:
   ProcessGroup& group_;
-  int64_t most_ = 0;   // rows of the process that has most
-  at::Tensor place_;   // int64 [N]: where row i stands among [ranks * most_]
-  at::Tensor row_of_;  // int64 [ranks * most_]: the row that stands there; N: none
-  at::Tensor own_;     // int64 [n]
+  int64_t most_ = 0;       // rows of the process that has most
+  tensor::Tensor place_;   // int64 [N]: where row i stands among [ranks * most_]
+  tensor::Tensor row_of_;  // int64 [ranks * most_]: the row that stands there; N: none
+  tensor::Tensor own_;     // int64 [n]
 };
 
 }  // namespace tandem::dist

@@ -1,15 +1,6 @@
 #include "dist/gradient_reducer.h"
 
-#include <ATen/ops/cat.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/empty_like.h>
-#include <ATen/ops/full.h>
-#include <ATen/ops/searchsorted.h>
-#include <ATen/ops/zeros.h>
 #include <fmt/format.h>
-#include <torch/csrc/autograd/function.h>
-#include <torch/csrc/autograd/function_hook.h>
-#include <torch/csrc/autograd/variable.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -18,30 +9,22 @@
 #include <map>
 #include <stdexcept>
 #include <string>
-#include <tuple>
 #include <utility>
 
-#include "tensor/row_gradient.h"
+#include "tensor/core/device_memory.h"
+#include "tensor/core/functions/functions.h"
+#include "tensor/core/make.h"
+#include "tensor/core/sparse_rows.h"
+#include "tensor/core/tape.h"
 
 namespace tandem::dist {
 namespace {
 
-using torch::autograd::variable_list;
-
-// Told when the backward pass has added to a parameter's gradient.
-class ReadyHook final : public torch::autograd::FunctionPostHook {
- public:
-  explicit ReadyHook(std::function<void()> ready) : ready_(std::move(ready)) {}
-  variable_list operator()(const variable_list& outputs, const variable_list& /*inputs*/) override {
-    ready_();
-    return outputs;
-  }
-
- private:
-  std::function<void()> ready_;
-};
-
-using Accumulator = decltype(torch::autograd::impl::grad_accumulator(std::declval<at::Tensor>()));
+using tensor::kBFloat16;
+using tensor::kFloat;
+using tensor::kLong;
+using tensor::SparseRows;
+using tensor::Tensor;
 
 // Rounded up to a multiple of the number of processes.
 int64_t Padded(int64_t numbers, int64_t ranks) { return (numbers + ranks - 1) / ranks * ranks; }
@@ -60,10 +43,10 @@ struct GradientReducer::State {
   struct Bucket {
     std::vector<size_t> parameters;
     int64_t numbers = 0;
-    size_t ready = 0;    // parameters
-    at::Tensor sums;     // float32 [numbers]
-    at::Tensor rounded;  // of kBf16: what is on its way, [ranks, numbers / ranks]
-    at::Tensor parts;    // what has come, the same
+    size_t ready = 0;  // parameters
+    Tensor sums;       // float32 [numbers]
+    Tensor rounded;    // of kBf16: what is on its way, bf16 [ranks, numbers / ranks]
+    Tensor parts;      // what has come, the same
     std::unique_ptr<Pending> pending;
   };
 
@@ -78,7 +61,7 @@ struct GradientReducer::State {
   // what an objective learns is on the host.
   void MakeBuckets() {
     for (size_t i = parameters.size(); i-- > 0;) {
-      const at::Tensor& value = parameters[i].value;
+      const Tensor& value = parameters[i].value;
       const int64_t numbers = value.numel();
       const auto device_of = [this](const Bucket& bucket) {
         return parameters[bucket.parameters.front()].value.device();
@@ -103,16 +86,21 @@ struct GradientReducer::State {
   // Finds the gradients that are row-sparse: what any process says at the first step. They leave
   // the buckets then.
   void FindTables() {
-    at::Tensor sparse = at::zeros({std::ssize(parameters)}, at::kLong);
-    for (size_t i = 0; i < parameters.size(); ++i) {
-      const at::Tensor& gradient = parameters[i].value.grad();
-      if (gradient.defined() && gradient.is_sparse()) sparse[static_cast<int64_t>(i)].fill_(1);
+    const int64_t count = std::ssize(parameters);
+    const Tensor own = tensor::Zeros({count}, kLong);
+    for (int64_t i = 0; i < count; ++i) {
+      if (parameters[static_cast<size_t>(i)].value.row_grad() != nullptr) {
+        own.data_ptr<int64_t>()[i] = 1;
+      }
     }
-    sparse = std::get<0>(group.AllGather(sparse).max(0));
-    const auto* is_sparse = sparse.data_ptr<int64_t>();
+    const Tensor all = group.AllGather(own);
+    std::vector<bool> is_sparse(parameters.size());
+    for (int64_t i = 0; i < all.numel(); ++i) {
+      if (all.data_ptr<int64_t>()[i] != 0) is_sparse[static_cast<size_t>(i % count)] = true;
+    }
     std::vector<model::NamedParameter> dense;
     for (size_t i = 0; i < parameters.size(); ++i) {
-      (is_sparse[i] != 0 ? tables : dense).push_back(parameters[i]);
+      (is_sparse[i] ? tables : dense).push_back(parameters[i]);
     }
     parameters = std::move(dense);
     buckets.clear();
@@ -127,14 +115,12 @@ struct GradientReducer::State {
   }
 
   void AddHooks(const std::shared_ptr<State>& self) {
-    for (size_t i = 0; i < parameters.size(); ++i) {
-      const Accumulator accumulator = torch::autograd::impl::grad_accumulator(parameters[i].value);
+    for (const model::NamedParameter& parameter : parameters) {
       // The first step does not know the tables yet, so it sends everything at its end.
-      accumulator->add_post_hook(std::make_unique<ReadyHook>(
-          [weak = std::weak_ptr<State>(self), name = parameters[i].name] {
-            if (const auto state = weak.lock()) state->Ready(name);
-          }));
-      accumulators.push_back(accumulator);
+      tensor::AddGradientHook(parameter.value,
+                              [weak = std::weak_ptr<State>(self), name = parameter.name] {
+                                if (const auto state = weak.lock()) state->Ready(name);
+                              });
     }
     NumberParameters();
   }
@@ -152,23 +138,29 @@ struct GradientReducer::State {
     }
   }
 
+  // Puts the parameter's gradient, or zeros, and whether there is one into the bucket.
+  void Fill(const Bucket& bucket, size_t i) const {
+    const Tensor& value = parameters[i].value;
+    if (value.row_grad() != nullptr) {
+      throw std::logic_error(
+          fmt::format("the gradient of {} has become row-sparse", parameters[i].name));
+    }
+    const Tensor gradient = value.grad();
+    bucket.sums[places[i].flag].fill_(gradient.defined() ? 1 : 0);
+    const Tensor to = bucket.sums.narrow(0, places[i].begin, value.numel());
+    gradient.defined() ? to.copy_(gradient.flatten()) : to.zero_();
+  }
+
   void Send(Bucket& bucket) {
     if (!bucket.sums.defined()) {
-      bucket.sums = at::empty({bucket.numbers}, FloatsBeside(parameters[bucket.parameters[0]]));
+      bucket.sums =
+          tensor::Empty({bucket.numbers}, kFloat, parameters[bucket.parameters[0]].value.device());
     }
-    at::Tensor& sums = bucket.sums;
+    const Tensor& sums = bucket.sums;
     int64_t end = std::ssize(bucket.parameters);
     for (const size_t i : bucket.parameters) {
-      const at::Tensor& gradient = parameters[i].value.grad();
-      if (gradient.defined() && gradient.is_sparse()) {
-        throw std::logic_error(
-            fmt::format("the gradient of {} has become row-sparse", parameters[i].name));
-      }
-      sums[places[i].flag].fill_(gradient.defined() ? 1 : 0);
-      const int64_t numbers = parameters[i].value.numel();
-      const at::Tensor to = sums.narrow(0, places[i].begin, numbers);
-      gradient.defined() ? to.copy_(gradient.reshape({-1})) : to.zero_();
-      end = places[i].begin + numbers;
+      Fill(bucket, i);
+      end = places[i].begin + parameters[i].value.numel();
     }
     sums.narrow(0, end, bucket.numbers - end).zero_();
     if (options.type == ReduceType::kFp32) {
@@ -177,89 +169,104 @@ struct GradientReducer::State {
       return;
     }
     bucket.rounded = Rounded(sums);
-    bucket.parts = at::empty_like(bucket.rounded);
+    bucket.parts = tensor::EmptyLike(bucket.rounded);
     bucket.pending = group.StartAllToAll(bucket.rounded, bucket.parts);
   }
 
   void Receive(Bucket& bucket) {
     std::exchange(bucket.pending, nullptr)->Wait();
     if (options.type == ReduceType::kBf16) bucket.sums.copy_(SumOf(bucket.parts));
-    const at::Tensor flags = bucket.sums.narrow(0, 0, std::ssize(bucket.parameters)).cpu();
+    const Tensor flags = tensor::OnCpu(bucket.sums.narrow(0, 0, std::ssize(bucket.parameters)));
     const auto* flag = flags.data_ptr<float>();
     for (const size_t i : bucket.parameters) {
       const model::NamedParameter& parameter = parameters[i];
       const bool any = flag[places[i].flag] > 0;
-      parameter.value.mutable_grad() =
-          any ? bucket.sums.narrow(0, places[i].begin, parameter.value.numel())
-                    .view(parameter.value.sizes())
-              : at::Tensor();
+      parameter.value.set_grad(any ? bucket.sums.narrow(0, places[i].begin, parameter.value.numel())
+                                         .view(parameter.value.sizes())
+                                   : Tensor());
     }
   }
 
-  static at::TensorOptions FloatsBeside(const model::NamedParameter& parameter) {
-    return at::TensorOptions(at::kFloat).device(parameter.value.device());
-  }
-
-  // The rows that any process has, increasing, int64 [n], on the host as `own` is.
-  at::Tensor AllRows(const at::Tensor& own) const {
-    const at::Tensor counts = group.AllGather(at::full({1}, own.size(0), at::kLong));
-    const int64_t most = std::max<int64_t>(1, counts.max().item<int64_t>());
-    const at::Tensor padded = at::cat({own, at::full({most - own.size(0)}, -1, at::kLong)});
-    const at::Tensor all = group.AllGather(padded).contiguous();
+  // The rows that any process has, increasing. `own`, int64 [n], is on the host.
+  std::vector<int64_t> AllRows(const Tensor& own) const {
+    const int64_t most = std::max<int64_t>(1, group.Largest(own.size(0)));
+    const Tensor padded = tensor::Full({most}, -1, kLong);
+    padded.narrow(0, 0, own.size(0)).copy_(own);
+    const Tensor all = group.AllGather(padded);
     const auto* from = all.data_ptr<int64_t>();
     std::vector<int64_t> rows(from, from + all.numel());
     std::erase(rows, -1);
     std::sort(rows.begin(), rows.end());
     rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-    at::Tensor result = at::empty({std::ssize(rows)}, at::kLong);
-    std::copy(rows.begin(), rows.end(), result.data_ptr<int64_t>());
-    return result;
+    return rows;
   }
 
-  void AddUpTable(const model::NamedParameter& table) {
-    const at::Tensor& gradient = table.value.grad();
-    const int64_t width = table.value.size(1);
-    const at::TensorOptions floats = FloatsBeside(table);
-    tensor::RowGradient own{at::empty({0}, floats.dtype(at::kLong)), at::empty({0, width}, floats)};
-    if (gradient.defined()) own = tensor::RowsOf(gradient);
-    const at::Tensor rows = AllRows(own.rows.cpu()).to(floats.device());
-    if (rows.size(0) == 0) {
-      table.value.mutable_grad() = at::Tensor();
-      return;
+  // For each of `rows`, increasing, which of `own`, int64 [n] increasing, it is; n: none of them.
+  static Tensor PlacesIn(const Tensor& own, const std::vector<int64_t>& rows) {
+    const Tensor places = tensor::Empty({std::ssize(rows)}, kLong);
+    auto* place = places.data_ptr<int64_t>();
+    const auto* first = own.data_ptr<int64_t>();
+    const int64_t count = own.size(0);
+    int64_t next_own = 0;
+    for (const int64_t row : rows) {
+      const bool is_own = next_own < count && first[next_own] == row;
+      *place++ = is_own ? next_own++ : count;
     }
-    at::Tensor values = at::zeros({rows.size(0), width}, floats);
-    values.index_copy_(0, at::searchsorted(rows, own.rows), own.values);
+    return places;
+  }
+
+  // The table's gradient of this process. Without one it is no rows.
+  static SparseRows OwnRows(const Tensor& table) {
+    if (const SparseRows* rows = table.row_grad()) return *rows;
+    if (table.grad().defined()) {
+      throw std::logic_error("the gradient of a table that was row-sparse is so no longer");
+    }
+    return {tensor::Empty({0}, kLong, table.device()),
+            tensor::Empty({0, table.size(1)}, kFloat, table.device())};
+  }
+
+  void AddUpTable(const Tensor& table) {
+    const SparseRows own = OwnRows(table);
+    const Tensor own_rows = tensor::OnCpu(own.rows);
+    const std::vector<int64_t> all = AllRows(own_rows);
+    table.set_grad(Tensor());
+    if (all.empty()) return;
+    // A row of zeros at the end, for the rows of others.
+    const tensor::Device device = table.device();
+    const Tensor padded =
+        tensor::Cat({own.values, tensor::Zeros({1, table.size(1)}, kFloat, device)});
+    Tensor values = tensor::TakeRows(padded, tensor::MovedTo(PlacesIn(own_rows, all), device));
     if (options.type == ReduceType::kFp32) {
       group.AddUp(values)->Wait();
       bytes += 2 * values.numel() * 4 * (group.ranks() - 1) / group.ranks();
     } else {
       values = AddUpRounded(values);
     }
-    table.value.mutable_grad() = at::Tensor();
-    tensor::AddRowGradient(table.value, {rows, values});
+    const Tensor rows = tensor::Empty({std::ssize(all)}, kLong);
+    std::copy(all.begin(), all.end(), rows.data_ptr<int64_t>());
+    tensor::AddRowGradient(table, {tensor::MovedTo(rows, device), values});
   }
 
-  // Collectives have no bf16 in all versions of libtorch. These only move bits: [ranks, n / ranks].
-  at::Tensor Rounded(const at::Tensor& numbers) {
+  // What is sent of `numbers`: bf16 [ranks, n / ranks].
+  Tensor Rounded(const Tensor& numbers) {
     bytes += 2 * numbers.numel() * 2 * (group.ranks() - 1) / group.ranks();
-    return numbers.to(at::kBFloat16).view(at::kHalf).view({group.ranks(), -1});
+    return numbers.to(kBFloat16).view({group.ranks(), numbers.numel() / group.ranks()});
   }
 
   // The sums [n], bf16, from what all processes have sent of this one's share, [ranks, n / ranks].
-  at::Tensor SumOf(const at::Tensor& parts) {
-    at::Tensor sum = parts[0].view(at::kBFloat16).to(at::kFloat);
-    for (int64_t rank = 1; rank < group.ranks(); ++rank) {
-      sum.add_(parts[rank].view(at::kBFloat16));
-    }
-    return group.AllGather(sum.to(at::kBFloat16).view(at::kHalf)).view(at::kBFloat16).reshape({-1});
+  Tensor SumOf(const Tensor& parts) {
+    const Tensor sum = parts[0].to(kFloat);
+    for (int64_t rank = 1; rank < group.ranks(); ++rank) sum.add_(parts[rank].to(kFloat));
+    return group.AllGather(sum.to(kBFloat16)).flatten();
   }
 
   // The sum over all processes of `values`, which are rounded on their way.
-  at::Tensor AddUpRounded(const at::Tensor& values) {
-    at::Tensor flat = at::zeros({Padded(values.numel(), group.ranks())}, values.options());
-    flat.narrow(0, 0, values.numel()).copy_(values.reshape({-1}));
-    const at::Tensor sums = SumOf(group.AllToAll(Rounded(flat)));
-    return sums.narrow(0, 0, values.numel()).to(at::kFloat).view(values.sizes());
+  Tensor AddUpRounded(const Tensor& values) {
+    const Tensor flat =
+        tensor::Zeros({Padded(values.numel(), group.ranks())}, kFloat, values.device());
+    flat.narrow(0, 0, values.numel()).copy_(values.flatten());
+    const Tensor sums = SumOf(group.AllToAll(Rounded(flat)));
+    return sums.narrow(0, 0, values.numel()).to(kFloat).view(values.sizes());
   }
 
   ProcessGroup& group;
@@ -268,7 +275,6 @@ struct GradientReducer::State {
   std::vector<model::NamedParameter> tables;
   bool knows_tables = false;
   std::map<std::string, size_t> number_of;  // of parameters, by name
-  std::vector<Accumulator> accumulators;    // kept, so that their hooks are
   std::vector<Place> places;
   std::vector<Bucket> buckets;
   size_t next = 0;  // bucket to be sent
@@ -302,7 +308,7 @@ void GradientReducer::Finish() {
   }
   while (state.next < state.buckets.size()) state.Send(state.buckets[state.next++]);
   for (State::Bucket& bucket : state.buckets) state.Receive(bucket);
-  for (const model::NamedParameter& table : state.tables) state.AddUpTable(table);
+  for (const model::NamedParameter& table : state.tables) state.AddUpTable(table.value);
 }
 
 int64_t GradientReducer::TakeBytes() { return std::exchange(state_->bytes, 0); }

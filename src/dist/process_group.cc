@@ -1,21 +1,26 @@
 #include "dist/process_group.h"
 
-#include <ATen/ops/empty.h>
-#include <ATen/ops/empty_like.h>
-#include <ATen/ops/full.h>
-#include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <iterator>
+#include <mutex>
+#include <stdexcept>
 #include <utility>
 
 #include "base/error.h"
-#include "dist/gloo_group.h"
+#include "tensor/core/device_functions.h"
+#include "tensor/core/make.h"
 
 namespace tandem::dist {
 namespace {
+
+using tensor::Empty;
+using tensor::kByte;
+using tensor::kLong;
+using tensor::Tensor;
 
 class Done final : public Pending {
   void Wait() override {}
@@ -25,53 +30,95 @@ class Single final : public ProcessGroup {
  public:
   int rank() const override { return 0; }
   int ranks() const override { return 1; }
-  bool Takes(at::Device /*device*/) const override { return true; }
-  at::Tensor AllGather(const at::Tensor& tensor) override { return tensor.unsqueeze(0); }
-  std::unique_ptr<Pending> StartAllToAll(const at::Tensor& from, const at::Tensor& to) override {
+  bool Takes(tensor::Device /*device*/) const override { return true; }
+  Tensor AllGather(const Tensor& tensor) override {
+    std::vector<int64_t> sizes = tensor.sizes().vec();
+    sizes.insert(sizes.begin(), 1);
+    return tensor.view(sizes);
+  }
+  std::unique_ptr<Pending> StartAllToAll(const Tensor& from, const Tensor& to) override {
     to.copy_(from);
     return std::make_unique<Done>();
   }
-  std::unique_ptr<Pending> AddUp(at::Tensor /*tensor*/) override {
-    return std::make_unique<Done>();
-  }
-  void Broadcast(at::Tensor /*tensor*/) override {}
+  std::unique_ptr<Pending> AddUp(Tensor /*tensor*/) override { return std::make_unique<Done>(); }
+  void Broadcast(Tensor /*tensor*/) override {}
   void CheckPeers() override {}
   void Report(int /*exit_code*/, std::string_view /*message*/) override {}
   void Leave() override {}
 };
 
-at::Tensor TensorOf(std::string_view bytes, int64_t size) {
-  at::Tensor tensor = at::zeros({size}, at::kByte);
+// The bytes with zeros below, uint8 [size].
+Tensor TensorOf(std::string_view bytes, int64_t size) {
+  const Tensor tensor = tensor::Zeros({size}, kByte);
   if (!bytes.empty()) std::memcpy(tensor.data_ptr(), bytes.data(), bytes.size());
   return tensor;
 }
 
+Tensor NumberTensor(int64_t number) {
+  const Tensor tensor = Empty({1}, kLong);
+  *tensor.data_ptr<int64_t>() = number;
+  return tensor;
+}
+
+struct Maker {
+  std::mutex mutex;
+  GroupMaker make;  // null: no back end has come
+};
+
+Maker& GroupsMaker() {
+  static Maker maker;
+  return maker;
+}
+
+GroupMaker MakerThatIsSet() {
+  const std::lock_guard lock(GroupsMaker().mutex);
+  return GroupsMaker().make;
+}
+
+// The maker, after loading the back end where there is none yet.
+GroupMaker LoadedMaker(const Launch& launch) {
+  if (GroupMaker maker = MakerThatIsSet()) return maker;
+  try {
+    tensor::LoadBackEnd();
+  } catch (const UsageError& error) {
+    throw UsageError(
+        fmt::format("this is rank {} of {} processes, which work together by "
+                    "libtandem-torch.so: {}",
+                    launch.rank, launch.ranks, error.what()));
+  }
+  if (GroupMaker maker = MakerThatIsSet()) return maker;
+  throw std::logic_error("the back end that is loaded makes no groups of processes");
+}
+
 }  // namespace
+
+void SetGroupMaker(GroupMaker maker) {
+  const std::lock_guard lock(GroupsMaker().mutex);
+  GroupsMaker().make = std::move(maker);
+}
 
 std::unique_ptr<ProcessGroup> ProcessGroup::Alone() { return std::make_unique<Single>(); }
 
 std::unique_ptr<ProcessGroup> ProcessGroup::Join(const Launch& launch,
                                                  const GroupOptions& options) {
   if (launch.alone()) return Alone();
-  return JoinByGloo(launch, options);
+  return LoadedMaker(launch)(launch, options);
 }
 
-at::Tensor ProcessGroup::AllToAll(const at::Tensor& tensor) {
-  const at::Tensor from = tensor.contiguous();
-  const at::Tensor to = at::empty_like(from);
-  StartAllToAll(from, to)->Wait();
+Tensor ProcessGroup::AllToAll(const Tensor& tensor) {
+  const Tensor to = tensor::EmptyLike(tensor);
+  StartAllToAll(tensor, to)->Wait();
   return to;
 }
 
 std::vector<std::string> ProcessGroup::AllGatherBytes(std::string_view bytes) {
   if (alone()) return {std::string(bytes)};
-  const at::Tensor sizes =
-      AllGather(at::full({1}, static_cast<int64_t>(bytes.size()), at::kLong)).contiguous();
+  const Tensor sizes = AllGather(NumberTensor(std::ssize(bytes)));
   const auto* size = sizes.data_ptr<int64_t>();
   const int64_t longest = *std::max_element(size, size + ranks());
   std::vector<std::string> all(static_cast<size_t>(ranks()));
   if (longest == 0) return all;
-  const at::Tensor gathered = AllGather(TensorOf(bytes, longest)).contiguous();
+  const Tensor gathered = AllGather(TensorOf(bytes, longest));
   const auto* from = static_cast<const char*>(gathered.data_ptr());
   for (int rank = 0; rank < ranks(); ++rank) {
     all[static_cast<size_t>(rank)].assign(from + rank * longest, static_cast<size_t>(size[rank]));
@@ -81,18 +128,20 @@ std::vector<std::string> ProcessGroup::AllGatherBytes(std::string_view bytes) {
 
 std::string ProcessGroup::BroadcastBytes(std::string_view bytes) {
   if (alone()) return std::string(bytes);
-  const at::Tensor size = at::full({1}, static_cast<int64_t>(bytes.size()), at::kLong);
+  const Tensor size = NumberTensor(std::ssize(bytes));
   Broadcast(size);
   const auto length = size.item<int64_t>();
   if (length == 0) return "";
-  const at::Tensor tensor = leads() ? TensorOf(bytes, length) : at::empty({length}, at::kByte);
+  const Tensor tensor = leads() ? TensorOf(bytes, length) : Empty({length}, kByte);
   Broadcast(tensor);
   return {static_cast<const char*>(tensor.data_ptr()), static_cast<size_t>(length)};
 }
 
 int64_t ProcessGroup::Largest(int64_t number) {
   if (alone()) return number;
-  return AllGather(at::full({1}, number, at::kLong)).max().item<int64_t>();
+  const Tensor all = AllGather(NumberTensor(number));
+  const auto* first = all.data_ptr<int64_t>();
+  return *std::max_element(first, first + ranks());
 }
 
 void ProcessGroup::Agree(const std::function<void()>& body) {

@@ -1,16 +1,15 @@
 // The processes of a job that work together, and what they exchange.
 //
-// A group is made of libtorch's collectives (c10d): Gloo between hosts' memories, NCCL between
-// GPUs. Every process calls the same functions in the same order. A group of one exchanges nothing:
-// every function returns at once what it was given.
+// What several processes exchange goes through the back end (libtorch/dist), which is loaded for
+// them: Gloo between hosts' memories, NCCL between GPUs. Every process calls the same functions in
+// the same order. A group of one exchanges nothing: every function returns at once what it was
+// given.
 //
 // A process that is gone or does not answer ends the wait of all others within the timeout of the
 // group with PeerLost, which names it. No function can be called after that; the group's threads
 // may still wait for the lost process, so a program ends then without taking the group apart
 // (ExitCode::kPeerLost).
 #pragma once
-
-#include <ATen/core/Tensor.h>
 
 #include <chrono>
 #include <cstdint>
@@ -22,6 +21,7 @@
 #include <vector>
 
 #include "base/process/launch.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::dist {
 
@@ -42,8 +42,9 @@ class ProcessGroup {
   // A group of this process alone.
   static std::unique_ptr<ProcessGroup> Alone();
   // Meets the other processes of the launch; Alone for a launch of one. Rank 0 listens on the
-  // launch's port. Throws UsageError where that port is taken, or a rank is there twice; PeerLost
-  // where a process does not come within the timeout, naming its rank.
+  // launch's port. Throws UsageError where that port is taken, a rank is there twice, or several
+  // processes are asked for and the back end cannot be loaded; PeerLost where a process does not
+  // come within the timeout, naming its rank.
   static std::unique_ptr<ProcessGroup> Join(const Launch& launch, const GroupOptions& options = {});
   virtual ~ProcessGroup() = default;
 
@@ -53,18 +54,21 @@ class ProcessGroup {
   bool leads() const { return rank() == 0; }
 
   // Says whether the functions below take tensors that are there. Gloo takes the host's.
-  virtual bool Takes(at::Device device) const { return device.is_cpu(); }
+  virtual bool Takes(tensor::Device device) const { return device.is_cpu(); }
 
-  // The tensors of all processes, [ranks, ...]; all must have one shape and dtype.
-  virtual at::Tensor AllGather(const at::Tensor& tensor) = 0;
+  // The tensors of all processes, [ranks, ...]; all must have one shape, of at most three
+  // dimensions, and one type.
+  virtual tensor::Tensor AllGather(const tensor::Tensor& tensor) = 0;
   // tensor [ranks, ...]: row r goes to rank r. Row r of the result came from rank r.
-  at::Tensor AllToAll(const at::Tensor& tensor);
+  tensor::Tensor AllToAll(const tensor::Tensor& tensor);
   // Starts AllToAll; `to` has the shape of `from`. Both must stay as they are meanwhile.
-  virtual std::unique_ptr<Pending> StartAllToAll(const at::Tensor& from, const at::Tensor& to) = 0;
-  // Adds up the tensors of all processes in place, in an order that is the same in every run.
-  virtual std::unique_ptr<Pending> AddUp(at::Tensor tensor) = 0;
+  virtual std::unique_ptr<Pending> StartAllToAll(const tensor::Tensor& from,
+                                                 const tensor::Tensor& to) = 0;
+  // Adds up the tensors of all processes in place, in an order that is the same in every run. They
+  // are of a type of 32 bits or more.
+  virtual std::unique_ptr<Pending> AddUp(tensor::Tensor tensor) = 0;
   // Rank 0's tensor, in place.
-  virtual void Broadcast(at::Tensor tensor) = 0;
+  virtual void Broadcast(tensor::Tensor tensor) = 0;
 
   // The bytes of every process, in the order of ranks.
   std::vector<std::string> AllGatherBytes(std::string_view bytes);
@@ -94,6 +98,14 @@ class ProcessGroup {
  private:
   bool agreed_to_end_ = false;
 };
+
+// Joins the processes of a launch of more than one (ProcessGroup::Join).
+using GroupMaker =
+    std::function<std::unique_ptr<ProcessGroup>(const Launch& launch, const GroupOptions& options)>;
+
+// Sets what Join makes groups of several processes with, once for all threads. The back end calls
+// it.
+void SetGroupMaker(GroupMaker maker);
 
 // Says whether several processes share the work: there is a group, and it has more than one.
 inline bool IsShared(const ProcessGroup* group) { return group != nullptr && !group->alone(); }

@@ -90,7 +90,7 @@ struct KindCost {
   double best_recall = 1;
 };
 
-// The description of a kind: torch-free, for the catalogue, for choosing and for `tandem index
+// The description of a kind: without tensors, for the catalogue, for choosing and for `tandem index
 // info`.
 struct IndexKindInfo : config::EntryInfo {
   bool exact = true;  // finds what float32 finds, but for rounding that re-scoring undoes

@@ -10,6 +10,8 @@
 #include "base/log.h"
 #include "model/tower.h"
 #include "model/two_towers.h"
+#include "tensor/core/device_memory.h"
+#include "tensor/core/tensor.h"
 #include "weights/folders/tower_folders.h"
 
 namespace tandem::model {
@@ -27,11 +29,11 @@ class SharedEncoder final : public DualEncoder {
   void Prepare(TextKind, tensor::Precision precision, tensor::Passes passes) override {
     tower_.Prepare(precision, passes);
   }
-  at::Tensor Encode(const tensor::PackedTokens& tokens, TextKind,
-                    const ForwardOptions& options) const override {
+  tensor::Tensor Encode(const tensor::PackedTokens& tokens, TextKind,
+                        const ForwardOptions& options) const override {
     return tower_.Encode(tokens, options);
   }
-  void MoveTo(at::Device device) override { tower_.To(device); }
+  void MoveTo(tensor::Device device) override { tower_.To(device); }
   bool shared() const override { return true; }
   int64_t embedding_width() const override { return tower_.embedding_width(); }
   std::vector<NamedParameter> Parameters() override { return tower_.Parameters(); }
@@ -47,6 +49,7 @@ class SharedEncoder final : public DualEncoder {
   bool include_prompt(TextKind) const override { return tower_.include_prompt(); }
   std::string settings() const override { return tower_.settings(); }
   std::string adapter_settings() const override { return tower_.adapter_settings(); }
+  void ReleasePages() const override { tower_.ReleasePages(); }
   double flops_per_token() const override { return tower_.flops_per_token(); }
 
   void Save(const std::filesystem::path& path, const weights::ModelCard& card) const override {
@@ -123,10 +126,10 @@ bool MakesOtherScores(const weights::ModelFolder& folder, const LoadOptions& opt
 
 }  // namespace
 
-void MoveParameters(const std::vector<NamedParameter>& parameters, at::Device device) {
+void MoveParameters(const std::vector<NamedParameter>& parameters, tensor::Device device) {
   for (const NamedParameter& parameter : parameters) {
-    parameter.value.mutable_grad().reset();
-    parameter.value.set_data(parameter.value.detach().to(device));
+    parameter.value.set_grad(tensor::Tensor());
+    parameter.value.set_data(tensor::MovedTo(parameter.value.detach(), device));
   }
 }
 
@@ -135,7 +138,7 @@ std::vector<NamedParameter> TrainedOf(std::vector<NamedParameter> parameters) {
   return parameters;
 }
 
-void DualEncoder::To(at::Device device) {
+void DualEncoder::To(tensor::Device device) {
   if (device == device_) return;
   MoveTo(device);
   device_ = device;

@@ -2,8 +2,6 @@
 // They are one encoder, or two.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -15,6 +13,7 @@
 
 #include "model/forward.h"
 #include "model/training/training_plan.h"
+#include "tensor/core/tensor.h"
 #include "tensor/packed_tokens.h"
 #include "tensor/passes.h"
 #include "text/tokenizer.h"
@@ -77,8 +76,8 @@ class DualEncoder {
   // operations unless that is the CPU. The parameters stay the tensors that they are; their
   // gradients are dropped, and Prepare is needed again. Nothing happens where they are there
   // already. It must not run beside any other call.
-  void To(at::Device device);
-  at::Device device() const { return device_; }  // at first the CPU
+  void To(tensor::Device device);
+  tensor::Device device() const { return device_; }  // at first the CPU
 
   // Packs the weights of the tower for `kind`, for forward and backward passes in this precision.
   // Needed again whenever a parameter has changed; does nothing where it has not. Once it has
@@ -91,8 +90,8 @@ class DualEncoder {
   // std::logic_error unless Prepare was called for this kind and precision since the parameters
   // last changed. A backward pass through the embeddings needs Prepare for it too, and may outlive
   // the model.
-  virtual at::Tensor Encode(const tensor::PackedTokens& tokens, TextKind kind,
-                            const ForwardOptions& options) const = 0;
+  virtual tensor::Tensor Encode(const tensor::PackedTokens& tokens, TextKind kind,
+                                const ForwardOptions& options) const = 0;
   // Says whether both towers are one encoder.
   virtual bool shared() const = 0;
 
@@ -136,6 +135,9 @@ class DualEncoder {
   // Rank, scale and dropout of the low-rank adapters, as lines of text, which settings() has too;
   // "" where there are none.
   virtual std::string adapter_settings() const { return ""; }
+  // Lets the system take back the memory of weights that are mapped from files, which a later use
+  // loads again; for after a pass over all of them.
+  virtual void ReleasePages() const {}
   // FLOPs of the encoder's matrix products for one token forward (attention not counted); the mean
   // of two towers.
   virtual double flops_per_token() const = 0;
@@ -154,7 +156,7 @@ class DualEncoder {
 
  protected:
   // Moves everything that Encode reads; here the parameters.
-  virtual void MoveTo(at::Device device) { MoveParameters(Parameters(), device); }
+  virtual void MoveTo(tensor::Device device) { MoveParameters(Parameters(), device); }
 
   // Returns the settings that were changed here, for Save.
   weights::FolderChanges SavedSettings() const {
@@ -168,7 +170,7 @@ class DualEncoder {
   std::optional<weights::Calibration> calibration_;
   std::map<std::string, std::string> task_prompts_;
   std::optional<int64_t> saved_dimensions_;
-  at::Device device_ = at::kCPU;
+  tensor::Device device_ = tensor::kCpuDevice;
 };
 
 }  // namespace tandem::model

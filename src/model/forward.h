@@ -1,12 +1,11 @@
 // Says how a forward pass is run, and what an optimizer sees of a model.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "tensor/core/tensor.h"
 #include "tensor/machine/precision.h"
 
 namespace tandem::model {
@@ -19,9 +18,10 @@ struct ForwardOptions {
 };
 
 struct NamedParameter {
-  std::string name;   // as in the weights file
-  at::Tensor value;   // a leaf, float32 where it is trained; code that writes to its memory without
-                      // libtorch must call value.unsafeGetTensorImpl()->bump_version()
+  std::string name;  // as in the weights file
+  // A leaf, float32 where it is trained. Code that writes to its elements through a pointer must
+  // call bump_version() of it.
+  tensor::Tensor value;
   bool decay = true;  // false for biases and normalisation weights
 
   // A frozen parameter has no gradient, keeps the type of its file and may share the file's memory,
@@ -31,7 +31,7 @@ struct NamedParameter {
 
 // Moves the parameters' values to a device. Each stays the tensor that it is, so that whoever holds
 // one sees it there; gradients are dropped.
-void MoveParameters(const std::vector<NamedParameter>& parameters, at::Device device);
+void MoveParameters(const std::vector<NamedParameter>& parameters, tensor::Device device);
 
 // Picks the parameters that are trained, in their order.
 std::vector<NamedParameter> TrainedOf(std::vector<NamedParameter> parameters);

@@ -11,6 +11,9 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "model/encoders/transformer.h"
+#include "tensor/core/device_memory.h"
+#include "tensor/core/functions/functions.h"
+#include "tensor/core/tensor.h"
 #include "text/load/known_files.h"
 #include "weights/modules/prediction_head.h"
 #include "weights/settings/prompt_choice.h"
@@ -122,19 +125,19 @@ int64_t WidthOf(const weights::ModelFolder& folder, const std::optional<int64_t>
   return *asked == 0 ? all : *asked;
 }
 
-std::span<const float> FloatsOf(const at::Tensor& value) {
+std::span<const float> FloatsOf(const tensor::Tensor& value) {
   return {value.data_ptr<float>(), static_cast<size_t>(value.numel())};
 }
 
 // Points into a value on the CPU, and holds one that is elsewhere.
-void Append(std::string name, const at::Tensor& value, weights::FolderChanges* changes) {
+void Append(std::string name, const tensor::Tensor& value, weights::FolderChanges* changes) {
   const weights::Shape shape(value.sizes().begin(), value.sizes().end());
   if (value.is_cpu()) {
     changes->tensors.push_back(weights::Float32Tensor(std::move(name), shape, FloatsOf(value)));
     return;
   }
   const auto make = [value] {
-    const at::Tensor copy = value.detach().cpu().contiguous();
+    const tensor::Tensor copy = tensor::OnCpu(value.detach());
     const auto bytes = std::as_bytes(FloatsOf(copy));
     return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   };
@@ -179,21 +182,22 @@ Tower::Tower(weights::ModelFolder folder, const LoadOptions& options, weights::T
   folder_.weights->ReleasePages();
 }
 
-void Tower::To(at::Device device) {
+void Tower::To(tensor::Device device) {
   encoder_->To(device);
   MoveParameters(head_.parameters(), device);
   device_ = device;
 }
 
-at::Tensor Tower::Encode(const tensor::PackedTokens& pack, const ForwardOptions& options) const {
+tensor::Tensor Tower::Encode(const tensor::PackedTokens& pack,
+                             const ForwardOptions& options) const {
   const tensor::PackedTokens tokens = pack.To(device_);
   if (tokens.longest > encoder_->max_positions()) {
     throw UsageError(fmt::format("a text of {} tokens is longer than the encoder's {} positions",
                                  tokens.longest, encoder_->max_positions()));
   }
-  const at::Tensor whole = head_.Forward(encoder_->Forward(tokens, options), tokens);
+  const tensor::Tensor whole = head_.Forward(encoder_->Forward(tokens, options), tokens);
   if (width_ == whole.size(1)) return whole;
-  const at::Tensor cut = whole.narrow(1, 0, width_);
+  const tensor::Tensor cut = tensor::Columns(whole, 0, width_);
   return normalizes_again_ ? tensor::NormalizeRows(cut) : cut;
 }
 
@@ -228,13 +232,13 @@ weights::FolderChanges Tower::WithSettings(weights::FolderChanges changes) const
 
 weights::FolderChanges Tower::Changes(weights::FolderChanges changes) const {
   changes = WithSettings(std::move(changes));
-  std::set<const at::TensorImpl*> adapters;
+  std::set<const void*> adapters;  // their tensors' bodies
   for (const AdaptedLinear& adapted : encoder_->Adapters()) {
-    adapters.insert({adapted.down.unsafeGetTensorImpl(), adapted.up.unsafeGetTensorImpl()});
+    adapters.insert({&adapted.down.body(), &adapted.up.body()});
     changes.tensors.push_back(Merged(*folder_.tensor(adapted.linear + ".weight").view, adapted));
   }
   for (const NamedParameter& parameter : encoder_->Parameters()) {
-    if (!parameter.trained() || adapters.contains(parameter.value.unsafeGetTensorImpl())) {
+    if (!parameter.trained() || adapters.contains(&parameter.value.body())) {
       continue;
     }
     Append(folder_.tensor(parameter.name).view->name, parameter.value, &changes);
@@ -249,7 +253,7 @@ weights::TensorToWrite Tower::Merged(const weights::TensorView& view,
                                      const AdaptedLinear& adapted) const {
   const auto make = [&view, down = adapted.down.detach(), up = adapted.up.detach(),
                      scale = plan_.adapter.scale()] {
-    const at::Tensor a = down.cpu(), b = up.cpu();
+    const tensor::Tensor a = tensor::OnCpu(down), b = tensor::OnCpu(up);
     return weights::MergedWeight{.weight = view,
                                  .down = a.data_ptr<float>(),
                                  .up = b.data_ptr<float>(),

@@ -12,6 +12,7 @@
 #include "model/encoders/encoder.h"
 #include "model/encoders/head.h"
 #include "model/training/training_plan.h"
+#include "tensor/core/tensor.h"
 #include "weights/folders/model_folder.h"
 #include "weights/folders/model_folder_writer.h"
 
@@ -27,9 +28,9 @@ class Tower {
   void Prepare(tensor::Precision precision, tensor::Passes passes) {
     encoder_->Prepare(precision, passes);
   }
-  void To(at::Device device);
+  void To(tensor::Device device);
   // Encodes a pack on any device; the result is on the device that To named.
-  at::Tensor Encode(const tensor::PackedTokens& tokens, const ForwardOptions& options) const;
+  tensor::Tensor Encode(const tensor::PackedTokens& tokens, const ForwardOptions& options) const;
   std::vector<NamedParameter> Parameters() const;
   const text::Tokenizer& tokenizer() const { return *tokenizer_; }
   size_t max_tokens(TextKind kind) const {
@@ -41,6 +42,7 @@ class Tower {
   bool include_prompt() const { return weights::PoolingOf(folder_).include_prompt; }
   std::string settings() const;
   std::string adapter_settings() const;  // "" without adapters
+  void ReleasePages() const { folder_.weights->ReleasePages(); }
   double flops_per_token() const { return encoder_->flops_per_token(); }
 
   // The width of what Encode returns: the folder's, or less (LoadOptions::dimensions).
@@ -79,7 +81,7 @@ class Tower {
   std::string document_prompt_;
   int64_t width_;          // of embeddings
   bool normalizes_again_;  // cut embeddings
-  at::Device device_ = at::kCPU;
+  tensor::Device device_ = tensor::kCpuDevice;
 };
 
 }  // namespace tandem::model

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "model/tower.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::model {
 namespace {
@@ -88,11 +89,11 @@ class TwoTowers final : public DualEncoder {
   void Prepare(TextKind kind, tensor::Precision precision, tensor::Passes passes) override {
     (kind == TextKind::kQuery ? query_ : document_).Prepare(precision, passes);
   }
-  at::Tensor Encode(const tensor::PackedTokens& tokens, TextKind kind,
-                    const ForwardOptions& options) const override {
+  tensor::Tensor Encode(const tensor::PackedTokens& tokens, TextKind kind,
+                        const ForwardOptions& options) const override {
     return Of(kind).Encode(tokens, options);
   }
-  void MoveTo(at::Device device) override {
+  void MoveTo(tensor::Device device) override {
     query_.To(device);
     document_.To(device);
   }
@@ -131,6 +132,10 @@ class TwoTowers final : public DualEncoder {
   }
   std::string adapter_settings() const override {
     return query_.adapter_settings() + document_.adapter_settings();
+  }
+  void ReleasePages() const override {
+    query_.ReleasePages();
+    document_.ReleasePages();
   }
   double flops_per_token() const override {
     return (query_.flops_per_token() + document_.flops_per_token()) / 2;

@@ -1,198 +1,184 @@
-// Makes every formula of the catalogue differentiable for tensors. The only source of this room
-// that includes custom_function.h, which costs seconds to compile.
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/scalar_tensor.h>
-#include <ATen/ops/zeros.h>
+// Makes every formula of the catalogue differentiable for tensors.
 #include <fmt/format.h>
-#include <torch/csrc/autograd/custom_function.h>
 
-#include <algorithm>
+#include <array>
 #include <atomic>
 #include <iterator>
+#include <memory>
+#include <mutex>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/log.h"
 #include "base/process/asked_forms.h"
-#include "config/catalogue_half.h"
 #include "objective/batch_arrays.h"
 #include "objective/catalogue.h"
-#include "objective/device/device_batch.h"
-#include "objective/device/device_form.h"
+#include "objective/device_form.h"
 #include "objective/objective.h"
+#include "tensor/core/device_memory.h"
+#include "tensor/core/functions/functions.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tape.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::objective {
 namespace {
 
-using torch::autograd::AutogradContext;
-using torch::autograd::Variable;
-using torch::autograd::variable_list;
+using tensor::Tensor;
 
-// The scores and states that get gradients, in the order in which FormulaFunction takes them.
+// The scores and states that get gradients: three matrices of scores, the scale and the bias.
 constexpr size_t kInputs = 5;
-constexpr size_t kMatrices = 3;  // the first of them
+using Inputs = std::array<Tensor, kInputs>;
 
-Variable Zeros(const Variable& like, at::Device device) {
-  if (!like.defined()) return {};
-  return at::zeros(like.sizes(), at::TensorOptions(at::kDouble).device(device));
+Inputs InputsOf(const Scores& scores, const States& states) {
+  return {scores.query_document, scores.query_query, scores.document_document, states.scale,
+          states.bias};
 }
 
-// autograd does not take undefined tensors as inputs, so an empty tensor stands for a missing one.
-Variable Given(const Variable& input) { return input.defined() ? input : at::empty({0}); }
+Tensor ZerosFor(const Tensor& scores) {
+  return scores.defined() ? tensor::Zeros(scores.sizes(), tensor::kDouble) : Tensor();
+}
 
-bool Wants(const Variable& input) { return input.defined() && input.requires_grad(); }
-
-double* MutableDoubles(const Variable& tensor) {
+double* MutableDoubles(const Tensor& tensor) {
   return tensor.defined() ? tensor.data_ptr<double>() : nullptr;
 }
-
-struct Gradients {
-  variable_list tensors;  // undefined where there is no input
-};
-
-class FormulaFunction : public torch::autograd::Function<FormulaFunction> {
- public:
-  // The gradient is ready when the value is: `value` and `gradients` only enter the graph here.
-  // The scores and states come as inputs so that their gradients have somewhere to go.
-  static Variable forward(AutogradContext* context, const Variable& query_document,
-                          const Variable& query_query, const Variable& document_document,
-                          const Variable& scale, const Variable& bias, double value,
-                          const Gradients& gradients) {
-    const Variable inputs[kInputs] = {query_document, query_query, document_document, scale, bias};
-    variable_list kept;
-    for (size_t i = 0; i < kInputs; ++i) {
-      kept.push_back(Wants(inputs[i]) ? gradients.tensors[i].to(inputs[i].options()) : Variable());
-    }
-    context->save_for_backward(kept);
-    return at::scalar_tensor(value, query_document.options().dtype(at::kDouble));
-  }
-
-  static variable_list backward(AutogradContext* context, const variable_list& output) {
-    variable_list gradients = context->get_saved_variables();
-    const double factor = output[0].item<double>();
-    for (Variable& gradient : gradients) {
-      // Usually the loss itself is differentiated, and its gradient is 1: no product is needed
-      // then, which would copy a Q x D matrix.
-      if (gradient.defined() && factor != 1) gradient = gradient.mul(factor);
-    }
-    gradients.resize(kInputs + 2);  // `value` and `gradients` have none
-    return gradients;
-  }
-};
 
 Forms Resolved(Forms forms) {
   static const bool portable = FormsOfEnvironment() == AskedForms::kPortable;
   return forms == Forms::kBySize && portable ? Forms::kDevice : forms;
 }
 
-std::unique_ptr<const DeviceForm> DeviceFormOf(const ObjectiveInfo& info,
-                                               const config::Params& params) {
-  const DeviceFormInfo* form = config::FindHalf(DeviceForms(), info);
-  return form == nullptr ? nullptr : form->make(params);
-}
-
-// A loss with its gradients, which are there where they were wanted.
+// A loss, with its gradients where they were wanted: of matrices of scores where these were judged.
 struct Judgement {
   Evaluation evaluation;
-  variable_list gradients = variable_list(kInputs);
+  DeviceGradient gradient;
 };
+
+// The gradients in the types of the inputs, and where these are. Undefined for an input that wants
+// none.
+Inputs GradientsFor(const Inputs& inputs, const DeviceGradient& gradient) {
+  Inputs gradients = {gradient.query_document, gradient.query_query, gradient.document_document};
+  for (size_t i = 0; i < kInputs; ++i) {
+    if (!tensor::NeedsGradient({inputs[i]})) {
+      gradients[i] = Tensor();
+      continue;
+    }
+    if (i >= 3) {
+      const double value = i == 3 ? gradient.scale : gradient.bias;
+      gradients[i] = tensor::Full(inputs[i].sizes(), value, tensor::kDouble);
+    }
+    // The smaller type is what goes from one memory to another.
+    gradients[i] = tensor::MovedTo(gradients[i].to(inputs[i].dtype()), inputs[i].device());
+  }
+  return gradients;
+}
+
+// The loss as a function of the inputs. The gradients are ready when the value is: they only enter
+// the graph here.
+Tensor Recorded(double loss, const Inputs& inputs, Inputs gradients) {
+  return tensor::WithBackward("Objective", tensor::Full({}, loss, tensor::kDouble), inputs,
+                              [gradients = std::move(gradients)](const Tensor& grad) {
+                                const auto factor = grad.item<double>();
+                                std::vector<Tensor> scaled(gradients.begin(), gradients.end());
+                                for (Tensor& gradient : scaled) {
+                                  // Usually the loss itself is differentiated, and its gradient is
+                                  // 1: no product is needed then, which would copy a Q x D matrix.
+                                  if (gradient.defined() && factor != 1)
+                                    gradient = tensor::Mul(gradient, factor);
+                                }
+                                return scaled;
+                              });
+}
 
 class FormulaObjective final : public Objective {
  public:
   FormulaObjective(const ObjectiveInfo& info, const config::Params& params, Forms forms)
-      : name_(info.name),
+      : info_(info),
+        params_(params),
         needs_(info.needs(params)),
         forms_(Resolved(forms)),
-        formula_(info.make(params)),
-        device_form_(DeviceFormOf(info, params)) {}
+        formula_(info.make(params)) {}
 
   using Objective::Evaluate;
   Loss Evaluate(const Scores& scores, const Labels& labels, const States& states) const override {
-    const Variable inputs[kInputs] = {scores.query_document, scores.query_query,
-                                      scores.document_document, states.scale, states.bias};
-    const bool wanted =
-        at::GradMode::is_enabled() && std::any_of(std::begin(inputs), std::end(inputs), Wants);
-    Judgement judged = OnDevice(scores) ? JudgeOnDevice(inputs, scores, labels, states, wanted)
-                                        : JudgeOnHost(inputs, scores, labels, states, wanted);
-    Evaluation& result = judged.evaluation;
-    if (!wanted) {
-      return {at::scalar_tensor(result.loss, scores.query_document.options().dtype(at::kDouble)),
-              result.count, std::move(result.losses)};
+    const Inputs inputs = InputsOf(scores, states);
+    const bool wanted = tensor::NeedsGradient(inputs);
+    Judgement judged;
+    if (const DeviceForm* form = FormFor(scores)) {
+      const tensor::NoGradGuard no_gradient;
+      judged.evaluation =
+          form->Evaluate(scores, labels, states, wanted ? &judged.gradient : nullptr);
+    } else {
+      judged = JudgeOnHost(scores, labels, states, wanted);
     }
-    return {FormulaFunction::apply(Given(inputs[0]), Given(inputs[1]), Given(inputs[2]),
-                                   Given(inputs[3]), Given(inputs[4]), result.loss,
-                                   Gradients{std::move(judged.gradients)}),
-            result.count, std::move(result.losses)};
+    Evaluation& result = judged.evaluation;
+    Loss loss{.count = result.count, .losses = std::move(result.losses)};
+    if (wanted) {
+      loss.value = Recorded(result.loss, inputs, GradientsFor(inputs, judged.gradient));
+    } else {
+      loss.value = tensor::Full({}, result.loss, tensor::kDouble);
+    }
+    return loss;
   }
 
   double StartingBias(const Scores& scores, const Labels& labels,
                       const States& states) const override {
-    if (OnDevice(scores)) {
-      const at::NoGradGuard no_gradient;
-      return device_form_->StartingBias(MakeDeviceBatch(scores, labels, states, needs_));
+    if (const DeviceForm* form = FormFor(scores)) {
+      const tensor::NoGradGuard no_gradient;
+      return form->StartingBias(scores, labels, states);
     }
     return formula_->StartingBias(MakeBatchArrays(scores, labels, states, needs_).batch);
   }
 
  private:
-  bool OnDevice(const Scores& scores) const {
+  // The form that judges these scores on a device; null: the host does.
+  const DeviceForm* FormFor(const Scores& scores) const {
     const bool wanted =
         forms_ == Forms::kDevice || (forms_ == Forms::kBySize && !scores.query_document.is_cpu() &&
                                      scores.query_document.numel() >= kDeviceCells);
-    if (wanted && device_form_ == nullptr && !said_host_.exchange(true)) {
+    if (!wanted) return nullptr;
+    std::call_once(device_form_made_, [this] { device_form_ = MakeDeviceForm(info_, params_); });
+    if (device_form_ == nullptr && !said_host_.exchange(true)) {
       Note(
           fmt::format("objective {} has no form for devices: its scores are copied to the host, "
                       "and their gradient back",
-                      name_));
+                      info_.name));
     }
-    return wanted && device_form_ != nullptr;
+    return device_form_.get();
   }
 
-  // Scores that are on a device are copied to the host, and FormulaFunction copies gradients back.
-  Judgement JudgeOnHost(const Variable (&inputs)[kInputs], const Scores& scores,
-                        const Labels& labels, const States& states, bool wanted) const {
+  // Scores that are on a device are copied to the host, and GradientsFor copies gradients back.
+  Judgement JudgeOnHost(const Scores& scores, const Labels& labels, const States& states,
+                        bool wanted) const {
     Judgement judged;
-    variable_list& gradients = judged.gradients;
     const BatchArrays arrays = MakeBatchArrays(scores, labels, states, needs_);
-    for (size_t i = 0; i < kInputs && wanted; ++i) gradients[i] = Zeros(inputs[i], at::kCPU);
-    Gradient gradient = {.query_document = MutableDoubles(gradients[0]),
-                         .query_query = MutableDoubles(gradients[1]),
-                         .document_document = MutableDoubles(gradients[2])};
-    judged.evaluation = formula_->Evaluate(arrays.batch, wanted ? &gradient : nullptr);
-    SetStates(gradient.scale, gradient.bias, gradients);
-    return judged;
-  }
-
-  Judgement JudgeOnDevice(const Variable (&inputs)[kInputs], const Scores& scores,
-                          const Labels& labels, const States& states, bool wanted) const {
-    const at::NoGradGuard no_gradient;
-    Judgement judged;
-    variable_list& gradients = judged.gradients;
-    const DeviceBatch batch = MakeDeviceBatch(scores, labels, states, needs_);
-    for (size_t i = 0; i < kInputs && wanted; ++i) {
-      gradients[i] = Zeros(inputs[i], i < kMatrices ? batch.query_document.device() : at::kCPU);
+    if (!wanted) {
+      judged.evaluation = formula_->Evaluate(arrays.batch, nullptr);
+      return judged;
     }
-    DeviceGradient gradient = {.query_document = gradients[0],
-                               .query_query = gradients[1],
-                               .document_document = gradients[2]};
-    judged.evaluation = device_form_->Evaluate(batch, wanted ? &gradient : nullptr);
-    SetStates(gradient.scale, gradient.bias, gradients);
+    DeviceGradient& sums = judged.gradient;
+    sums = {.query_document = ZerosFor(scores.query_document),
+            .query_query = ZerosFor(scores.query_query),
+            .document_document = ZerosFor(scores.document_document)};
+    Gradient gradient = {.query_document = MutableDoubles(sums.query_document),
+                         .query_query = MutableDoubles(sums.query_query),
+                         .document_document = MutableDoubles(sums.document_document)};
+    judged.evaluation = formula_->Evaluate(arrays.batch, &gradient);
+    sums.scale = gradient.scale;
+    sums.bias = gradient.bias;
     return judged;
   }
 
-  static void SetStates(double scale, double bias, variable_list& gradients) {
-    if (gradients[3].defined()) gradients[3].fill_(scale);
-    if (gradients[4].defined()) gradients[4].fill_(bias);
-  }
-
-  std::string_view name_;
+  const ObjectiveInfo& info_;
+  config::Params params_;
   Needs needs_;
   Forms forms_;
   std::unique_ptr<const Formula> formula_;
-  std::unique_ptr<const DeviceForm> device_form_;  // null: the objective has none
-  mutable std::atomic<bool> said_host_ = false;    // the note of OnDevice
+  // Made when scores first ask for it, since it takes the back end; null: the objective has none.
+  mutable std::unique_ptr<const DeviceForm> device_form_;
+  mutable std::once_flag device_form_made_;
+  mutable std::atomic<bool> said_host_ = false;  // the note of FormFor
 };
 
 }  // namespace

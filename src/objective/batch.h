@@ -1,4 +1,4 @@
-// A batch of scores and labels as plain arrays: what a formula computes on. Torch-free.
+// A batch of scores and labels as plain arrays: what a formula computes on.
 //
 // All matrices are row-major and contiguous. A pointer is null where the batch does not have it; a
 // formula's descriptor says what it needs.

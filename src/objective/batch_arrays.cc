@@ -1,6 +1,5 @@
 #include "objective/batch_arrays.h"
 
-#include <ATen/Parallel.h>
 #include <fmt/format.h>
 
 #include <cmath>
@@ -9,28 +8,30 @@
 
 #include "base/error.h"
 #include "objective/batch_labels.h"
+#include "tensor/core/device_memory.h"
+#include "tensor/core/parallel.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::objective {
 namespace {
 
-at::Tensor AsDouble(const at::Tensor& tensor) {
-  if (!tensor.defined()) return tensor;
-  return tensor.detach().to(at::kCPU, at::kDouble).contiguous();
+tensor::Tensor AsDouble(const tensor::Tensor& tensor) {
+  return tensor.defined() ? tensor::OnCpu(tensor.detach()).to(tensor::kDouble) : tensor;
 }
 
-at::Tensor AsMask(const at::Tensor& tensor) {
-  return tensor.defined() ? tensor.to(at::kCPU, at::kBool).contiguous() : tensor;
+tensor::Tensor AsMask(const tensor::Tensor& tensor) {
+  return tensor.defined() ? tensor::OnCpu(tensor).to(tensor::kBool) : tensor;
 }
 
-const double* Doubles(const at::Tensor& tensor) {
+const double* Doubles(const tensor::Tensor& tensor) {
   return tensor.defined() ? tensor.data_ptr<double>() : nullptr;
 }
 
-const bool* Bools(const at::Tensor& tensor) {
+const bool* Bools(const tensor::Tensor& tensor) {
   return tensor.defined() ? tensor.data_ptr<bool>() : nullptr;
 }
 
-void CheckFinite(const at::Tensor& scores, const char* rows, const char* columns) {
+void CheckFinite(const tensor::Tensor& scores, const char* rows, const char* columns) {
   if (!scores.defined()) return;
   const double* values = scores.data_ptr<double>();
   for (int64_t i = 0; i < scores.numel(); ++i) {
@@ -42,12 +43,12 @@ void CheckFinite(const at::Tensor& scores, const char* rows, const char* columns
 
 }  // namespace
 
-std::span<const double> SpanOf(const at::Tensor& tensor) {
+std::span<const double> SpanOf(const tensor::Tensor& tensor) {
   if (!tensor.defined()) return {};
   return {tensor.data_ptr<double>(), static_cast<size_t>(tensor.numel())};
 }
 
-std::optional<double> ScalarOf(const at::Tensor& tensor) {
+std::optional<double> ScalarOf(const tensor::Tensor& tensor) {
   if (!tensor.defined()) return std::nullopt;
   return tensor.item<double>();
 }
@@ -58,7 +59,7 @@ BatchArrays MakeBatchArrays(const Scores& scores, const Labels& labels, const St
   BatchArrays a{.query_document = AsDouble(scores.query_document),
                 .query_query = AsDouble(scores.query_query),
                 .document_document = AsDouble(scores.document_document),
-                .positive = labels.positive.to(at::kCPU, at::kLong).contiguous(),
+                .positive = tensor::OnCpu(labels.positive).to(tensor::kLong),
                 .negative = AsMask(labels.negative),
                 .query_negative = AsMask(labels.query_negative),
                 .document_negative = AsMask(labels.document_negative),
@@ -81,7 +82,7 @@ BatchArrays MakeBatchArrays(const Scores& scores, const Labels& labels, const St
              .bank_negatives = SpanOf(a.bank_negatives),
              .scale = ScalarOf(states.scale),
              .bias = ScalarOf(states.bias),
-             .threads = at::get_num_threads()};
+             .threads = tensor::ThreadCount()};
   CheckColumns(a.batch);
   UseWeights(labels.weights, a.batch);
   if (needs.grades || needs.teacher) UseLabelled(labels.labelled, needs, a.batch);

@@ -7,11 +7,13 @@
 #include <stdexcept>
 
 #include "base/error.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::objective {
 namespace {
 
-void CheckShape(const at::Tensor& tensor, at::IntArrayRef shape, const char* name, bool needed) {
+void CheckShape(const tensor::Tensor& tensor, const tensor::Shape& shape, const char* name,
+                bool needed) {
   if (!tensor.defined() && !needed) return;
   if (!tensor.defined()) throw std::logic_error(fmt::format("this objective needs {}", name));
   if (tensor.sizes() != shape) throw std::logic_error(fmt::format("{} has a wrong shape", name));
@@ -45,7 +47,7 @@ void CheckFinite(double value, const char* what, int64_t row, int64_t column) {
 }  // namespace
 
 int64_t SameTowerColumns(const Scores& scores) {
-  for (const at::Tensor* matrix : {&scores.query_query, &scores.document_document}) {
+  for (const tensor::Tensor* matrix : {&scores.query_query, &scores.document_document}) {
     if (matrix->defined()) return matrix->size(1);
   }
   return scores.query_document.size(0);

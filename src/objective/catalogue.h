@@ -1,4 +1,4 @@
-// The catalogue of objectives: torch-free descriptors. The table is written from CMakeLists.txt.
+// The catalogue of objectives: their descriptors. The table is written from CMakeLists.txt.
 #pragma once
 
 #include <memory>

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "config/catalogue.h"
 #include "config/param.h"
 #include "config/params.h"
 

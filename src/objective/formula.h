@@ -1,5 +1,5 @@
-// An objective as arithmetic on plain arrays, in double, with its analytic gradient. Torch-free:
-// autograd.h makes it differentiable for tensors.
+// An objective as arithmetic on plain arrays, in double, with its analytic gradient. Formulas know
+// no tensors: autograd.cc makes them differentiable.
 #pragma once
 
 #include "objective/batch.h"

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "tensor/core/functions/functions.h"
+#include "tensor/core/tensor.h"
+
 namespace tandem::objective {
 
 std::vector<Width> WidthsOf(std::span<const int64_t> numbers, std::span<const double> weights) {
@@ -15,14 +18,16 @@ std::vector<Width> WidthsOf(std::span<const int64_t> numbers, std::span<const do
   return widths;
 }
 
-std::vector<WeighedScores> ScoresAtWidths(const at::Tensor& queries, const at::Tensor& documents,
-                                          const Labels& labels, std::string_view kind,
-                                          const Needs& needs, std::span<const Width> widths,
-                                          const WholeBatch& whole) {
+std::vector<WeighedScores> ScoresAtWidths(const tensor::Tensor& queries,
+                                          const tensor::Tensor& documents, const Labels& labels,
+                                          std::string_view kind, const Needs& needs,
+                                          std::span<const Width> widths, const WholeBatch& whole) {
   std::vector<WeighedScores> all;
   const auto add = [&](const Width& width) {
-    const auto cut = [&width](const at::Tensor& rows) {
-      return rows.defined() ? rows.narrow(1, 0, width.numbers) : rows;
+    const auto cut = [&width](const tensor::Tensor& rows) {
+      return !rows.defined() || rows.size(1) == width.numbers
+                 ? rows
+                 : tensor::Columns(rows, 0, width.numbers);
     };
     all.push_back({SimilarityScores(cut(queries), cut(documents), labels.positive, kind, needs,
                                     {cut(whole.queries), whole.positive}),
@@ -37,11 +42,11 @@ Loss EvaluateWidths(const Objective& objective, std::span<const WeighedScores> w
                     const Labels& labels, const States& states) {
   Loss sum = objective.Evaluate(widths.front().scores, labels, states);
   // Multiplied only where it changes something: one width keeps its rounding.
-  if (widths.front().weight != 1) sum.value = sum.value.mul(widths.front().weight);
+  if (widths.front().weight != 1) sum.value = tensor::Mul(sum.value, widths.front().weight);
   const States without_bank{.scale = states.scale, .bias = states.bias};
   for (const WeighedScores& width : widths.subspan(1)) {
     const Loss loss = objective.Evaluate(width.scores, labels, without_bank);
-    sum.value = sum.value.add(loss.value.mul(width.weight));
+    sum.value = tensor::Add(sum.value, tensor::Mul(loss.value, width.weight));
   }
   return sum;
 }

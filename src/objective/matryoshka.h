@@ -7,8 +7,6 @@
 // with similarity "dot" nothing is normalised, where MatryoshkaLoss always does.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -17,6 +15,7 @@
 #include "objective/catalogue.h"
 #include "objective/objective.h"
 #include "objective/similarity.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::objective {
 
@@ -37,9 +36,10 @@ struct WeighedScores {
 // SimilarityScores of queries [Q, E] and documents [D, E] at each width, in their order; at the
 // whole width, with weight 1, where `widths` is empty. No width may be more than E. `whole` means
 // what it means in SimilarityScores.
-std::vector<WeighedScores> ScoresAtWidths(const at::Tensor& queries, const at::Tensor& documents,
-                                          const Labels& labels, std::string_view kind,
-                                          const Needs& needs, std::span<const Width> widths,
+std::vector<WeighedScores> ScoresAtWidths(const tensor::Tensor& queries,
+                                          const tensor::Tensor& documents, const Labels& labels,
+                                          std::string_view kind, const Needs& needs,
+                                          std::span<const Width> widths,
                                           const WholeBatch& whole = {});
 
 // The weighted sum of the losses; with one width of weight 1 the very loss. All widths are judged

@@ -1,8 +1,6 @@
 // The input and output of an objective.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -10,6 +8,7 @@
 
 #include "config/params.h"
 #include "objective/batch.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::objective {
 
@@ -17,10 +16,10 @@ struct ObjectiveInfo;  // objective/catalogue.h
 
 // The labels of a batch (masks: objectives never re-derive them). Undefined tensors are "none".
 struct Labels {
-  at::Tensor positive;               // int64 [Q]: column of each query's paired document
-  at::Tensor negative;               // bool [Q, D]: may document j count as a negative of query i?
-  at::Tensor query_negative;         // bool [Q, S]
-  at::Tensor document_negative;      // bool [Q, S], positives against positives
+  tensor::Tensor positive;           // int64 [Q]: column of each query's paired document
+  tensor::Tensor negative;           // bool [Q, D]: may document j count as a negative of query i?
+  tensor::Tensor query_negative;     // bool [Q, S]
+  tensor::Tensor document_negative;  // bool [Q, S], positives against positives
   LabelledCells labelled;            // where documents are labelled, with grades and teacher scores
   std::vector<double> weights = {};  // [Q], 0 or more: of each query's loss; empty: all are 1
 };
@@ -29,25 +28,26 @@ struct Labels {
 // descriptor asks for them. Where the rows are a part of a batch's queries, S is the number of all
 // of them; else Q.
 struct Scores {
-  at::Tensor query_document;     // [Q, D]
-  at::Tensor query_query;        // [Q, S]
-  at::Tensor document_document;  // [Q, S]: among paired documents
+  tensor::Tensor query_document;     // [Q, D]
+  tensor::Tensor query_query;        // [Q, S]
+  tensor::Tensor document_document;  // [Q, S]: among paired documents
 };
 
 // The values that an objective learns or keeps between batches; `train` owns and saves them.
 // Undefined: none.
 struct States {
-  at::Tensor scale;           // one floating number; differentiable; none: the parameter `scale`
-  at::Tensor bias;            // the same; none: the parameter `bias`, or the batch's StartingBias
-  at::Tensor bank_positives;  // floating [K], detached scores of earlier batches
-  at::Tensor bank_negatives;  // floating [L]
+  tensor::Tensor scale;  // one floating number; differentiable; none: the parameter `scale`
+  tensor::Tensor bias;   // the same; none: the parameter `bias`, or the batch's StartingBias
+  tensor::Tensor bank_positives;  // floating [K], detached scores of earlier batches
+  tensor::Tensor bank_negatives;  // floating [L]
 };
 
-// A float64 scalar (differentiable once, 0-dimensional) with what it is a mean over, so that
-// micro-batches add exactly where the objective is separable by row. `losses` [Q] has the loss of
+// A float64 scalar (differentiable once, 0-dimensional, in the processor's memory wherever the
+// scores are) with what it is a mean over, so that micro-batches add exactly where the objective is
+// separable by row. `losses` [Q] has the loss of
 // each query, whatever it weighs, as objective::Evaluation defines it; it carries no gradient.
 struct Loss {
-  at::Tensor value;
+  tensor::Tensor value;
   double count = 0;
   std::vector<double> losses = {};
 };
@@ -72,7 +72,7 @@ class Objective {
 // Says where an objective computes.
 enum class Forms {
   // Computes on the host, unless the scores are on a device and query_document has kDeviceCells
-  // cells or more: then on that device, if the objective has a device form (device/device_form.h).
+  // cells or more: then on that device, if the objective has a device form (device_form.h).
   // Other scores are copied to the host, and their gradient back. TANDEM_FORMS=portable is kDevice.
   kBySize,
   kHost,

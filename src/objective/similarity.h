@@ -1,19 +1,18 @@
 // Scores of a batch from its embeddings.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <string_view>
 
 #include "objective/catalogue.h"
 #include "objective/objective.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::objective {
 
 // A batch of which some queries are scored.
 struct WholeBatch {
-  at::Tensor queries;   // [S, E]; undefined: there is no larger batch
-  at::Tensor positive;  // int64 [S]: the columns of their paired documents
+  tensor::Tensor queries;   // [S, E]; undefined: there is no larger batch
+  tensor::Tensor positive;  // int64 [S]: the columns of their paired documents
 };
 
 // The scores that `needs` asks for, differentiable, in float64 whatever the embeddings' dtype: a
@@ -26,12 +25,12 @@ struct WholeBatch {
 //   whole      the batch that the queries are a part of; empty: they are all
 //
 // The cosine with a zero vector is 0 and gives it no gradient.
-Scores SimilarityScores(const at::Tensor& queries, const at::Tensor& documents,
-                        const at::Tensor& positive, std::string_view kind, const Needs& needs,
+Scores SimilarityScores(const tensor::Tensor& queries, const tensor::Tensor& documents,
+                        const tensor::Tensor& positive, std::string_view kind, const Needs& needs,
                         const WholeBatch& whole = {});
 
 // Computes only query_document.
-Scores SimilarityScores(const at::Tensor& queries, const at::Tensor& documents,
+Scores SimilarityScores(const tensor::Tensor& queries, const tensor::Tensor& documents,
                         std::string_view kind);
 
 }  // namespace tandem::objective

@@ -1,18 +1,16 @@
 #include "optim/gradients.h"
 
-#include <ATen/Parallel.h>
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/_foreach_norm.h>
-#include <ATen/ops/stack.h>
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "optim/chunks.h"
+#include "optim/device_rule.h"
 #include "optim/sums.h"
+#include "tensor/core/parallel.h"
+#include "tensor/core/tape.h"
+#include "tensor/core/tensor.h"
 #include "tensor/machine/device.h"
-#include "tensor/row_gradient.h"
 
 namespace tandem::optim {
 namespace {
@@ -21,33 +19,43 @@ double SumOfSquares(const float* values, int64_t count) {
   return SumOf(count, [values](int64_t i) { return static_cast<double>(values[i]) * values[i]; });
 }
 
-bool OnDevice(std::span<const model::NamedParameter> parameters) {
+// Those that there are; of a table's the rows that are not zero.
+std::vector<tensor::Tensor> GradientsOf(std::span<const model::NamedParameter> parameters) {
+  std::vector<tensor::Tensor> gradients;
+  for (const model::NamedParameter& parameter : parameters) {
+    const GradientTensors gradient = GradientOf(parameter.value);
+    if (gradient.defined()) gradients.push_back(gradient.values);
+  }
+  return gradients;
+}
+
+bool OnDevice(std::span<const tensor::Tensor> gradients) {
   return tensor::DeviceFormsForced() ||
-         std::any_of(parameters.begin(), parameters.end(), [](const auto& parameter) {
-           const at::Tensor& gradient = parameter.value.grad();
-           return gradient.defined() && !gradient.is_cpu();
-         });
+         std::any_of(gradients.begin(), gradients.end(),
+                     [](const tensor::Tensor& gradient) { return !gradient.is_cpu(); });
+}
+
+double NormOnDevice(std::span<const tensor::Tensor> gradients) {
+  if (gradients.empty()) return 0;
+  const tensor::NoGradGuard no_gradient;
+  return BackEndRules().norm(gradients);
 }
 
 }  // namespace
 
 double GradientNorm(std::span<const model::NamedParameter> parameters) {
-  if (OnDevice(parameters)) return DeviceGradientNorm(parameters);
-  std::vector<at::Tensor> gradients;  // contiguous
+  const std::vector<tensor::Tensor> gradients = GradientsOf(parameters);
+  if (OnDevice(gradients)) return NormOnDevice(gradients);
   std::vector<ChunkedTensor> elements;
-  for (const model::NamedParameter& parameter : parameters) {
-    const at::Tensor& gradient = parameter.value.grad();
-    if (!gradient.defined()) continue;
-    gradients.push_back(gradient.is_sparse() ? tensor::RowsOf(gradient).values
-                                             : gradient.contiguous());
-    elements.push_back({.elements = gradients.back().numel()});
+  for (const tensor::Tensor& gradient : gradients) {
+    elements.push_back({.elements = gradient.numel()});
   }
   const std::vector<Chunk> chunks = MakeChunks(elements);
   std::vector<double> sums(chunks.size());
-  at::parallel_for(0, static_cast<int64_t>(chunks.size()), 1, [&](int64_t begin, int64_t end) {
+  tensor::ParallelFor(0, static_cast<int64_t>(chunks.size()), 1, [&](int64_t begin, int64_t end) {
     for (int64_t c = begin; c < end; ++c) {
       const Chunk& chunk = chunks[c];
-      const auto* values = static_cast<const float*>(gradients[chunk.tensor].data_ptr());
+      const auto* values = gradients[chunk.tensor].data_ptr<float>();
       sums[c] = SumOfSquares(values + chunk.begin, chunk.end - chunk.begin);
     }
   });
@@ -57,16 +65,7 @@ double GradientNorm(std::span<const model::NamedParameter> parameters) {
 }
 
 double DeviceGradientNorm(std::span<const model::NamedParameter> parameters) {
-  const at::NoGradGuard no_gradient;
-  std::vector<at::Tensor> gradients;
-  for (const model::NamedParameter& parameter : parameters) {
-    const at::Tensor& gradient = parameter.value.grad();
-    if (!gradient.defined()) continue;
-    gradients.push_back(gradient.is_sparse() ? tensor::RowsOf(gradient).values : gradient);
-  }
-  if (gradients.empty()) return 0;
-  const at::Tensor norms = at::stack(at::_foreach_norm(gradients)).to(at::kDouble);
-  return norms.square().sum().sqrt().item<double>();
+  return NormOnDevice(GradientsOf(parameters));
 }
 
 double ClipFactor(double norm, double limit) {
@@ -75,7 +74,7 @@ double ClipFactor(double norm, double limit) {
 
 void ClearGradients(std::span<const model::NamedParameter> parameters) {
   for (const model::NamedParameter& parameter : parameters) {
-    parameter.value.mutable_grad() = at::Tensor();
+    parameter.value.set_grad(tensor::Tensor());
   }
 }
 

@@ -12,8 +12,9 @@ namespace tandem::optim {
 // Where a gradient is not on the CPU, and where TANDEM_FORMS=portable, it is DeviceGradientNorm.
 double GradientNorm(std::span<const model::NamedParameter> parameters);
 
-// The norm computed where the gradients are: norms of all tensors in float32, which are put
-// together in double. It waits for the device once.
+// The norm computed by the back end where the gradients are: norms of all tensors in float32, which
+// are put together in double. It waits for the device once. Throws UsageError where no back end can
+// be loaded.
 double DeviceGradientNorm(std::span<const model::NamedParameter> parameters);
 
 // The factor that brings a gradient of `norm` down to at most `limit`; 1 where it is below or the

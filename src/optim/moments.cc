@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
-#include <new>
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "optim/chunks.h"
 
 namespace tandem::optim {
@@ -37,7 +37,7 @@ using Floats = std::unique_ptr<float[], Free>;
 // rows of a large vocabulary that no text uses take no memory.
 Floats Zeros(int64_t count) {
   void* memory = std::calloc(static_cast<size_t>(std::max<int64_t>(count, 1)), sizeof(float));
-  if (memory == nullptr) throw std::bad_alloc();
+  if (memory == nullptr) throw MemoryError(static_cast<uint64_t>(count) * sizeof(float));
   return Floats(static_cast<float*>(memory));
 }
 

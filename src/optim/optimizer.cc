@@ -1,8 +1,5 @@
 #include "optim/optimizer.h"
 
-#include <ATen/Parallel.h>
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/from_blob.h>
 #include <fmt/format.h>
 
 #include <span>
@@ -10,8 +7,12 @@
 #include <utility>
 
 #include "config/catalogue_half.h"
+#include "tensor/core/make.h"
+#include "tensor/core/parallel.h"
+#include "tensor/core/sparse_rows.h"
+#include "tensor/core/tape.h"
+#include "tensor/core/tensor.h"
 #include "tensor/machine/device.h"
-#include "tensor/row_gradient.h"
 
 namespace tandem::optim {
 namespace {
@@ -20,12 +21,11 @@ using Parameters = std::vector<model::NamedParameter>;
 
 void Check(const Parameters& parameters) {
   for (const model::NamedParameter& parameter : parameters) {
-    const at::Tensor& value = parameter.value;
-    if (value.scalar_type() != at::kFloat || !value.is_contiguous()) {
-      throw std::invalid_argument(
-          fmt::format("parameter {} is not contiguous float32", parameter.name));
+    const tensor::Tensor& value = parameter.value;
+    if (value.dtype() != tensor::kFloat) {
+      throw std::invalid_argument(fmt::format("parameter {} is not float32", parameter.name));
     }
-    const at::Device first = parameters.front().value.device();
+    const tensor::Device first = parameters.front().value.device();
     if (value.device() != first) {
       throw std::invalid_argument(fmt::format("parameter {} is on {} and {} on {}", parameter.name,
                                               value.device().str(), parameters.front().name,
@@ -43,39 +43,40 @@ bool OnDevice(const Parameters& parameters, RuleForm form) {
 std::vector<ParameterView> ViewsOf(const Parameters& parameters) {
   std::vector<ParameterView> views;
   for (const model::NamedParameter& parameter : parameters) {
-    const at::Tensor& value = parameter.value;
+    const tensor::Tensor& value = parameter.value;
     views.push_back({.name = parameter.name,
                      .shape = value.sizes().vec(),
-                     .values = static_cast<float*>(value.data_ptr()),
+                     .values = value.data_ptr<float>(),
                      .decay = parameter.decay});
   }
   return views;
 }
 
 const DeviceForm& DeviceFormOf(const OptimizerInfo& info) {
-  if (const DeviceForm* form = config::FindHalf(DeviceForms(), info)) return *form;
+  if (const DeviceForm* form = config::FindHalf(BackEndRules().forms, info)) return *form;
   throw std::logic_error(fmt::format("optimizer {} has no device form", info.name));
 }
 
-const float* Values(const at::Tensor& tensor) {
-  return static_cast<const float*>(tensor.data_ptr());
-}
-
-// Appends the tensors that the view points into to `kept`, so that they stay alive.
-GradientView ViewOf(const at::Tensor& gradient, bool takes_rows, std::vector<at::Tensor>* kept) {
-  if (!gradient.defined()) return {};
-  if (gradient.is_sparse() && takes_rows) {
-    const auto [rows, values] = tensor::RowsOf(gradient);
-    kept->insert(kept->end(), {rows, values});
-    const auto* first = static_cast<const int64_t*>(rows.data_ptr());
-    return {Values(values), std::span(first, static_cast<size_t>(rows.numel()))};
+// Appends the tensors that the view points into to `kept`, so that they stay alive. A parameter
+// without elements counts as one without gradient: it has no means.
+GradientView ViewOf(const tensor::Tensor& parameter, bool takes_rows,
+                    std::vector<tensor::Tensor>* kept) {
+  const GradientTensors gradient = GradientOf(parameter);
+  if (!gradient.defined() || parameter.numel() == 0) return {};
+  if (gradient.rows.defined() && takes_rows) {
+    kept->insert(kept->end(), {gradient.rows, gradient.values});
+    return {gradient.values.data_ptr<float>(),
+            std::span<const int64_t>(gradient.rows.data_ptr<int64_t>(),
+                                     static_cast<size_t>(gradient.rows.numel()))};
   }
-  kept->push_back(gradient.is_sparse() ? gradient.to_dense() : gradient.contiguous());
-  return {Values(kept->back())};
+  kept->push_back(gradient.rows.defined()
+                      ? tensor::Dense({gradient.rows, gradient.values}, parameter.sizes())
+                      : gradient.values);
+  return {kept->back().data_ptr<float>()};
 }
 
 void Parallel(int64_t count, const std::function<void(int64_t)>& body) {
-  at::parallel_for(0, count, 1, [&body](int64_t begin, int64_t end) {
+  tensor::ParallelFor(0, count, 1, [&body](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) body(i);
   });
 }
@@ -87,7 +88,7 @@ Optimizer::Optimizer(const OptimizerInfo& info, std::vector<model::NamedParamete
     : parameters_(std::move(parameters)), memory_passes_(info.memory_passes) {
   Check(parameters_);
   if (OnDevice(parameters_, form)) {
-    const at::NoGradGuard no_gradient;
+    const tensor::NoGradGuard no_gradient;
     device_rule_ = DeviceFormOf(info).make(parameters_, params, {});
   } else {
     rule_ = info.make(ViewsOf(parameters_), params);
@@ -103,22 +104,22 @@ void Optimizer::Step(double learning_rate, double gradient_scale) {
   const StepPoint point{
       .step = steps_, .learning_rate = learning_rate, .gradient_scale = gradient_scale};
   if (device_rule_ != nullptr) {
-    const at::NoGradGuard no_gradient;
-    std::vector<at::Tensor> gradients;
+    const tensor::NoGradGuard no_gradient;
+    std::vector<GradientTensors> gradients;
     for (const model::NamedParameter& parameter : parameters_) {
-      gradients.push_back(parameter.value.grad());
+      gradients.push_back(GradientOf(parameter.value));
     }
     device_rule_->Step(point, gradients);
   } else {
-    std::vector<at::Tensor> kept;  // memory that `gradients` point to
+    std::vector<tensor::Tensor> kept;  // memory that `gradients` point to
     std::vector<GradientView> gradients;
     for (const model::NamedParameter& parameter : parameters_) {
-      gradients.push_back(ViewOf(parameter.value.grad(), rule_->TakesRows(), &kept));
+      gradients.push_back(ViewOf(parameter.value, rule_->TakesRows(), &kept));
     }
     rule_->Step(point, gradients, Parallel);
   }
   for (const model::NamedParameter& parameter : parameters_) {
-    parameter.value.unsafeGetTensorImpl()->bump_version();  // libtorch does not see the write
+    parameter.value.bump_version();
   }
 }
 
@@ -126,7 +127,7 @@ std::vector<StateTensor> Optimizer::State() const {
   if (device_rule_ != nullptr) return device_rule_->State();
   std::vector<StateTensor> state;
   for (const StateArray& array : rule_->State()) {
-    state.push_back({array.name, at::from_blob(array.values, array.shape, at::kFloat)});
+    state.push_back({array.name, tensor::FromBlob(array.values, array.shape, tensor::kFloat)});
   }
   return state;
 }

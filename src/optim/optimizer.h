@@ -1,15 +1,13 @@
 // An optimizer over a model's parameters: a rule of the catalogue, applied to tensors.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "model/forward.h"
 #include "optim/catalogue.h"
-#include "optim/device/device_rule.h"
+#include "optim/device_rule.h"
 
 namespace tandem::optim {
 
@@ -22,8 +20,8 @@ enum class RuleForm {
 
 class Optimizer {
  public:
-  // Throws std::invalid_argument for a parameter that is not contiguous float32, and for parameters
-  // on several devices.
+  // Throws std::invalid_argument for a parameter that is not float32, and for parameters on
+  // several devices; UsageError where a device form is asked for and no back end can be loaded.
   Optimizer(const OptimizerInfo& info, std::vector<model::NamedParameter> parameters,
             const config::Params& params, RuleForm form = RuleForm::kByDevice);
   // An optimizer with the default parameters.

@@ -1,4 +1,4 @@
-// Rules by which optimizers change weights, on plain arrays, so that they need no libtorch.
+// Rules by which optimizers change weights, on plain arrays.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,5 @@
 #include "search/encode.h"
 
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/empty.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,6 +20,10 @@
 #include "model/prompt_lengths.h"
 #include "search/agree_on_inputs.h"
 #include "search/length_batches.h"
+#include "tensor/core/device_memory.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tape.h"
+#include "tensor/core/tensor.h"
 #include "tensor/memory/page_arena.h"
 #include "tensor/packed_tokens.h"
 
@@ -68,9 +70,9 @@ tensor::PackedTokens PackBatch(const WindowTokens& tokens, std::span<const size_
 // Encodes the texts of `batch` and puts each embedding in its row of `rows`.
 void EncodeBatch(const model::DualEncoder& model, const WindowTokens& tokens,
                  std::span<const size_t> batch, model::TextKind kind, tensor::Precision precision,
-                 const at::Tensor& rows) {
-  const at::Tensor embeddings =
-      model.Encode(PackBatch(tokens, batch), kind, {.precision = precision}).cpu().contiguous();
+                 const tensor::Tensor& rows) {
+  const tensor::Tensor embeddings =
+      tensor::OnCpu(model.Encode(PackBatch(tokens, batch), kind, {.precision = precision}));
   const auto width = static_cast<size_t>(embeddings.size(1));
   const float* from = embeddings.data_ptr<float>();
   float* to = rows.data_ptr<float>();
@@ -119,7 +121,7 @@ class Encoding {
   }
 
   // Encodes texts first .. first + size as they were numbered over all windows; adds to `counts`.
-  at::Tensor Window(size_t first, size_t size, const TextSource& text, EncodeCounts* counts) {
+  tensor::Tensor Window(size_t first, size_t size, const TextSource& text, EncodeCounts* counts) {
     if (!dist::IsShared(options_.group)) {
       return OwnWindow(first, size, text, counts);
     }
@@ -127,8 +129,8 @@ class Encoding {
     const dist::Share share =
         dist::ShareOf(static_cast<int64_t>(size), group.rank(), group.ranks());
     EncodeCounts own;
-    const at::Tensor rows = OwnWindow(first + static_cast<size_t>(share.begin),
-                                      static_cast<size_t>(share.size()), text, &own);
+    const tensor::Tensor rows = OwnWindow(first + static_cast<size_t>(share.begin),
+                                          static_cast<size_t>(share.size()), text, &own);
     *counts += AddUp(own, group);
     return dist::RowExchange::OfEvenShares(group, static_cast<int64_t>(size)).Gather(rows);
   }
@@ -136,20 +138,25 @@ class Encoding {
  private:
   static EncodeCounts AddUp(const EncodeCounts& own, dist::ProcessGroup& group) {
     EncodeCounts::Numbers numbers = own.AsNumbers();
-    const at::Tensor counts = at::empty({std::ssize(numbers)}, at::kLong);
+    const tensor::Tensor counts = tensor::Empty({std::ssize(numbers)}, tensor::kLong);
     std::copy(numbers.begin(), numbers.end(), counts.data_ptr<int64_t>());
-    const at::Tensor sums = group.AllGather(counts).sum(0).contiguous();
-    std::copy_n(sums.data_ptr<int64_t>(), numbers.size(), numbers.begin());
+    const tensor::Tensor all = group.AllGather(counts);  // [ranks, numbers]
+    numbers.fill(0);
+    for (int64_t rank = 0; rank < all.size(0); ++rank) {
+      const auto* of_rank = all[rank].data_ptr<int64_t>();
+      for (size_t i = 0; i < numbers.size(); ++i) numbers[i] += of_rank[i];
+    }
     return EncodeCounts::FromNumbers(numbers);
   }
 
-  at::Tensor OwnWindow(size_t first, size_t size, const TextSource& text, EncodeCounts* counts) {
+  tensor::Tensor OwnWindow(size_t first, size_t size, const TextSource& text,
+                           EncodeCounts* counts) {
     const WindowTokens window{Tokenize(model_, kind_, first, size, text, options_),
                               PromptTokens(first, size)};
     const EncodedTexts& texts = window.texts;
     Count(window, first, counts);
-    const at::Tensor rows =
-        at::empty({static_cast<int64_t>(size), model_.embedding_width()}, at::kFloat);
+    const tensor::Tensor rows =
+        tensor::Empty({static_cast<int64_t>(size), model_.embedding_width()}, tensor::kFloat);
     std::mutex mutex;  // of progress
     size_t tokens_done = 0;
     const auto encode = [&](std::span<const size_t> batch, size_t batch_tokens) {
@@ -212,7 +219,7 @@ uint64_t HashOf(size_t count, const TextSource& text, const PromptSource& prompt
 
 }  // namespace
 
-BatchTokens BatchTokensOn(const at::Device& device, const EncodeOptions& options) {
+BatchTokens BatchTokensOn(const tensor::Device& device, const EncodeOptions& options) {
   if (!device.is_cpu()) return {.whole = options.device_batch_tokens, .of_thread = 0};
   return {.whole = options.batch_tokens, .of_thread = options.thread_batch_tokens};
 }
@@ -220,7 +227,7 @@ BatchTokens BatchTokensOn(const at::Device& device, const EncodeOptions& options
 EncodeCounts EncodeTexts(model::DualEncoder& model, model::TextKind kind, size_t count,
                          const TextSource& text, const EncodeOptions& options,
                          const EmbeddingSink& sink) {
-  const at::NoGradGuard no_gradient;
+  const tensor::NoGradGuard no_gradient;
   if (options.compare_inputs && dist::IsShared(options.group)) {
     AgreeOnInputs(model, kind, count, HashOf(count, text, options.prompt), options);
   }
@@ -245,8 +252,8 @@ StreamEncoder::StreamEncoder(model::DualEncoder& model, model::TextKind kind,
 
 StreamEncoder::~StreamEncoder() { tensor::TrimTensorArena(); }
 
-at::Tensor StreamEncoder::Encode(std::span<const std::string> texts, EncodeCounts* counts) {
-  const at::NoGradGuard no_gradient;
+tensor::Tensor StreamEncoder::Encode(std::span<const std::string> texts, EncodeCounts* counts) {
+  const tensor::NoGradGuard no_gradient;
   const size_t first = state_->texts;
   state_->texts += texts.size();
   *counts = {};
@@ -254,13 +261,13 @@ at::Tensor StreamEncoder::Encode(std::span<const std::string> texts, EncodeCount
       first, texts.size(), [&](size_t i) -> std::string_view { return texts[i - first]; }, counts);
 }
 
-at::Tensor EncodeAll(model::DualEncoder& model, model::TextKind kind, const data::Texts& texts,
-                     const EncodeOptions& options, EncodeCounts* counts) {
-  const at::Tensor all =
-      at::empty({static_cast<int64_t>(texts.size()), model.embedding_width()}, at::kFloat);
+tensor::Tensor EncodeAll(model::DualEncoder& model, model::TextKind kind, const data::Texts& texts,
+                         const EncodeOptions& options, EncodeCounts* counts) {
+  const tensor::Tensor all =
+      tensor::Empty({static_cast<int64_t>(texts.size()), model.embedding_width()}, tensor::kFloat);
   const EncodeCounts counted = EncodeTexts(
       model, kind, texts.size(), [&](size_t i) { return texts.text(i); }, options,
-      [&](size_t first, const at::Tensor& rows) {
+      [&](size_t first, const tensor::Tensor& rows) {
         all.narrow(0, static_cast<int64_t>(first), rows.size(0)).copy_(rows);
       });
   if (counts) *counts = counted;

@@ -1,8 +1,6 @@
 // Texts to embeddings in bulk: tokenised, sorted by length, packed and encoded window by window.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -16,6 +14,7 @@
 #include "embeddings/encode_counts.h"
 #include "model/dual_encoder.h"
 #include "search/length_batches.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::search {
 
@@ -26,7 +25,7 @@ using PromptSource = std::function<std::string_view(size_t index)>;
 
 struct EncodeOptions {
   tensor::Precision precision = tensor::Precision::kFp32;
-  int threads = 1;  // of the tokenizer; tensor operations use libtorch's count
+  int threads = 1;  // of the tokenizer; tensor operations use tensor::ThreadCount()
   // Tokens of a forward pass, so few that a layer's output stays in the processor's cache. The
   // first is for a pass on all threads; with many texts each thread makes passes of its own, of the
   // second.
@@ -49,13 +48,13 @@ struct EncodeOptions {
 };
 
 // Tokens of the passes of a model on `device`, which one thread feeds where it is not the CPU.
-BatchTokens BatchTokensOn(const at::Device& device, const EncodeOptions& options);
+BatchTokens BatchTokensOn(const tensor::Device& device, const EncodeOptions& options);
 
 // Returns the text with this index.
 using TextSource = std::function<std::string_view(size_t index)>;
 // Receives the embeddings of texts first to first + n - 1, float32 [n, E], in the order of the
 // texts.
-using EmbeddingSink = std::function<void(size_t first, const at::Tensor& rows)>;
+using EmbeddingSink = std::function<void(size_t first, const tensor::Tensor& rows)>;
 
 // Encodes `count` texts, each with its prompt in front and cut at the model's length limit for
 // `kind`. Needs memory for one window, whatever `count` is. An embedding does not depend on the
@@ -77,7 +76,7 @@ class StreamEncoder {
   ~StreamEncoder();
 
   // The embeddings of the next texts, float32 [N, E]. Sets `counts` to those of these texts.
-  at::Tensor Encode(std::span<const std::string> texts, EncodeCounts* counts);
+  tensor::Tensor Encode(std::span<const std::string> texts, EncodeCounts* counts);
 
  private:
   struct State;
@@ -85,8 +84,8 @@ class StreamEncoder {
 };
 
 // Encodes all of `texts` and returns their embeddings, float32 [N, E].
-at::Tensor EncodeAll(model::DualEncoder& model, model::TextKind kind, const data::Texts& texts,
-                     const EncodeOptions& options, EncodeCounts* counts = nullptr);
+tensor::Tensor EncodeAll(model::DualEncoder& model, model::TextKind kind, const data::Texts& texts,
+                         const EncodeOptions& options, EncodeCounts* counts = nullptr);
 
 // Warnings about truncated and empty texts and those cut inside their prompt, one line each; silent
 // where there are none. `what` is a plural ("documents").

@@ -1,11 +1,10 @@
 #include "search/length_batches.h"
 
-#include <ATen/Parallel.h>
-
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
+#include "tensor/core/parallel.h"
 #include "tensor/machine/run_apart.h"
 
 namespace tandem::search {
@@ -62,7 +61,7 @@ void ForLengthBatches(const EncodedTexts& texts, const BatchTokens& tokens, cons
   const auto run = [&](const Batch& batch) {
     body(std::span(order).subspan(batch.begin, batch.end - batch.begin), batch.tokens);
   };
-  const auto threads = static_cast<size_t>(at::get_num_threads());
+  const auto threads = static_cast<size_t>(tensor::ThreadCount());
   if (tokens.of_thread == 0 || texts.ids.size() < 2 * threads * tokens.of_thread) {
     const auto budget = [&](size_t) { return tokens.whole; };
     for (const Batch& batch : BatchesOf(texts, order, budget)) run(batch);

@@ -1,5 +1,5 @@
 // The backend of a server: a model and perhaps an index. The server knows this interface only, so
-// that it needs no libtorch and is tested with a made-up one.
+// that it needs no tensors and is tested with a made-up one.
 #pragma once
 
 #include <cstddef>

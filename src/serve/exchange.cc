@@ -6,6 +6,7 @@
 #include <cmath>
 #include <future>
 #include <limits>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -59,8 +60,10 @@ void Service::Exchange::Go(WorkerPool& pool, void (Exchange::*step)()) {
       self->Respond(std::move(response));
     } catch (const UsageError& error) {
       self->Respond(ErrorResponse(400, "invalid_value", error.what()));
+    } catch (const MemoryError&) {
+      self->RespondOutOfMemory();
     } catch (const std::bad_alloc&) {
-      self->Respond(ErrorResponse(503, "out_of_memory", "the server is out of memory"));
+      self->RespondOutOfMemory();
     } catch (const std::exception& error) {
       Warn(fmt::format("a request failed: {}", error.what()));
       self->Respond(
@@ -87,6 +90,10 @@ size_t Service::Exchange::texts_left() const {
 void Service::Exchange::Respond(Response response) {
   const std::lock_guard lock(answering_);
   if (!cancelled_) respond_(std::move(response));
+}
+
+void Service::Exchange::RespondOutOfMemory() {
+  Respond(ErrorResponse(503, "out_of_memory", "the server is out of memory"));
 }
 
 void Service::Exchange::RespondBody(std::string body) {

@@ -44,6 +44,7 @@ class Service::Exchange final : public PendingRequest,
   EncodedRows Encoded() const;
   void Respond(Response response);
   void RespondBody(std::string body);
+  void RespondOutOfMemory();
   // Counts bytes that this request is about to take, until its end; throws ApiError where there are
   // too many of all requests.
   void Reserve(size_t bytes);

@@ -14,6 +14,7 @@ void ApplyIsa() {
   cpu::LimitProductIsa(std::string(NameOf(isa)).c_str());
   if (isa < Isa::kAvx512) {
     const bool baseline = isa == Isa::kBaseline;
+    // For a back end with libtorch, which reads this when it is loaded.
     ::setenv("ATEN_CPU_CAPABILITY", baseline ? "default" : "avx2",  // NOLINT(concurrency-mt-unsafe)
              1);
     // Highway's targets are bits, and a better target is a lower bit. This disables all targets

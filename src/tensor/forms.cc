@@ -1,8 +1,6 @@
 #include "tensor/forms.h"
 
-#include <ATen/Parallel.h>
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <mutex>
 #include <set>
@@ -10,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/process/asked_forms.h"
+#include "tensor/core/tensor.h"
 #include "tensor/fused/kernel_arguments.h"
 
 namespace tandem::tensor {
@@ -29,19 +28,17 @@ Form FormOfEnvironment() {
 
 thread_local Form wanted_form = FormOfEnvironment();
 
-bool HasKernelType(const at::Tensor& x) {
-  return x.scalar_type() == at::kFloat || x.scalar_type() == at::kBFloat16;
+bool HasKernelType(const Tensor& x) {
+  return x.scalar_type() == kFloat || x.scalar_type() == kBFloat16;
 }
 
 }  // namespace
-
-int Threads() { return omp_in_parallel() ? 1 : at::get_num_threads(); }
 
 UseForm::UseForm(Form form) : outer_(wanted_form) { wanted_form = form; }
 UseForm::~UseForm() { wanted_form = outer_; }
 Form UseForm::Wanted() { return wanted_form; }
 
-Form FormOf(const at::Tensor& x, std::string_view operation, at::ArrayRef<int64_t> widths) {
+Form FormOf(const Tensor& x, std::string_view operation, std::initializer_list<int64_t> widths) {
   if (wanted_form != Form::kFused) return wanted_form;
   if (!x.is_cpu()) return Form::kPortable;
   if (!HasKernelType(x)) return Form::kReference;

@@ -1,17 +1,19 @@
 // Chooses which form of an operation runs: fused kernels, the reference or the portable form.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
+#include <cstdint>
+#include <initializer_list>
 #include <string_view>
+
+#include "tensor/core/tensor.h"
 
 namespace tandem::tensor {
 
 enum class Form {
   kFused,      // CPU kernels for float and bf16; they read memory through pointers
   kReference,  // plain loops, text by text and row by row: the oracle of the tests
-  // Tensor operations on any device, without loops over texts on the host and without a pointer
-  // into a tensor's memory. What a GPU runs.
+  // Tensor operations of a back end (device_operations.h) on any device, without loops over texts
+  // on the host. What a GPU runs.
   kPortable,
 };
 
@@ -46,7 +48,7 @@ class UsePortableOps : public UseForm {
 // wanted, wherever x is not on the CPU; the fused one for float and bf16 on the CPU and widths that
 // are multiples of 16; else the reference, which says so where a width stands in the way
 // (SayReferenceForm).
-Form FormOf(const at::Tensor& x, std::string_view operation, at::ArrayRef<int64_t> widths);
+Form FormOf(const Tensor& x, std::string_view operation, std::initializer_list<int64_t> widths);
 
 // Says (Note) that an operation runs in its reference form, for another `reason` than that somebody
 // asked for it: once for each operation and reason in a process, because it is slow.

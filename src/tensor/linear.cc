@@ -1,6 +1,5 @@
 #include "tensor/linear.h"
 
-#include <ATen/ops/cat.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,31 +12,34 @@
 #include <tuple>
 #include <utility>
 
+#include "tensor/core/functions/functions.h"
+#include "tensor/core/tape.h"
 #include "tensor/fused/kernel_arguments.h"
 #include "tensor/low_rank.h"
 #include "tensor/profile/operation_work.h"
+#include "tensor/versions.h"
 
 namespace tandem::tensor {
 namespace {
 
 // Moves the tensors' values to one block of memory, in order.
-void MoveToOneBlock(const std::vector<at::Tensor>& parts) {
+void MoveToOneBlock(const std::vector<Tensor>& parts) {
   if (parts.size() == 1) return;
-  std::vector<at::Tensor> values;
-  for (const at::Tensor& part : parts) values.push_back(part.detach());
-  const at::Tensor block = at::cat(values);
+  std::vector<Tensor> values;
+  for (const Tensor& part : parts) values.push_back(part.detach());
+  const Tensor block = Cat(values);
   int64_t first = 0;
-  for (const at::Tensor& part : parts) {
+  for (const Tensor& part : parts) {
     part.set_data(block.narrow(0, first, part.size(0)));
     first += part.size(0);
   }
 }
 
 // Says whether the tensors follow each other in one block of memory.
-bool AreInOneBlock(const std::vector<at::Tensor>& parts) {
+bool AreInOneBlock(const std::vector<Tensor>& parts) {
   int64_t offset = parts.front().storage_offset();
-  for (const at::Tensor& part : parts) {
-    if (!part.is_contiguous() || !part.storage().is_alias_of(parts.front().storage()) ||
+  for (const Tensor& part : parts) {
+    if (!part.SharesStorage(parts.front()) || part.scalar_type() != parts.front().scalar_type() ||
         part.storage_offset() != offset) {
       return false;
     }
@@ -47,55 +49,45 @@ bool AreInOneBlock(const std::vector<at::Tensor>& parts) {
 }
 
 // The tensors, in float where their types differ.
-std::vector<at::Tensor> OfOneType(std::vector<at::Tensor> parts) {
-  const at::ScalarType type = parts.front().scalar_type();
+std::vector<Tensor> OfOneType(std::vector<Tensor> parts) {
+  const DType type = parts.front().scalar_type();
   const bool same = std::all_of(parts.begin(), parts.end(),
-                                [&](const at::Tensor& part) { return part.scalar_type() == type; });
+                                [&](const Tensor& part) { return part.scalar_type() == type; });
   if (same) return parts;
-  for (at::Tensor& part : parts) part = part.to(at::kFloat);
+  for (Tensor& part : parts) part = part.to(kFloat);
   return parts;
 }
 
 // Says whether kernels pack weights straight from this memory.
-bool IsStored(const at::Tensor& weight) {
-  return weight.is_contiguous() &&
-         (weight.scalar_type() == at::kFloat || weight.scalar_type() == at::kBFloat16);
+bool IsStored(const Tensor& weight) {
+  return weight.scalar_type() == kFloat || weight.scalar_type() == kBFloat16;
 }
 
-cpu::StoredRows StoredRowsOf(const at::Tensor& weight) {
+cpu::StoredRows StoredRowsOf(const Tensor& weight) {
   return {weight.data_ptr(), weight.size(0),
-          weight.scalar_type() == at::kFloat ? cpu::Type::kFloat : cpu::Type::kBf16};
+          weight.scalar_type() == kFloat ? cpu::Type::kFloat : cpu::Type::kBf16};
 }
 
 // The parts as one tensor along the first dimension, `rows` in all, without history: a view of
 // their memory where that is one block, else a copy.
-at::Tensor Stacked(const std::vector<at::Tensor>& parts, int64_t rows) {
-  const at::Tensor first = parts.front().detach();
+Tensor Stacked(const std::vector<Tensor>& parts, int64_t rows) {
+  const Tensor first = parts.front().detach();
   if (AreInOneBlock(parts)) {
-    std::vector<int64_t> sizes = first.sizes().vec();
-    sizes[0] = rows;
-    return first.as_strided(sizes, first.strides());
+    const size_t offset = static_cast<size_t>(first.storage_offset()) * ElementSize(first.dtype());
+    return {first.storage(), offset, first.sizes().WithRows(rows), first.dtype()};
   }
-  std::vector<at::Tensor> values;
-  for (const at::Tensor& part : OfOneType(parts)) values.push_back(part.detach());
-  return at::cat(values);
+  std::vector<Tensor> values;
+  for (const Tensor& part : OfOneType(parts)) values.push_back(part.detach());
+  return Cat(values);
 }
 
-// Changes whenever any of the tensors was written to; never 0.
-uint64_t VersionOf(const std::vector<at::Tensor>& tensors) {
-  uint64_t version = 1;
-  for (const at::Tensor& tensor : tensors) version += static_cast<uint64_t>(tensor._version());
-  return version;
-}
-
-bool WantGradient(const std::vector<at::Tensor>& parameters) {
+bool WantGradient(const std::vector<Tensor>& parameters) {
   return std::any_of(parameters.begin(), parameters.end(),
-                     [](const at::Tensor& parameter) { return parameter.requires_grad(); });
+                     [](const Tensor& parameter) { return parameter.requires_grad(); });
 }
 
-bool IsFloatLike(const at::Tensor& x) {
-  return x.scalar_type() == at::kFloat || x.scalar_type() == at::kBFloat16 ||
-         x.scalar_type() == at::kHalf;
+bool IsFloatLike(const Tensor& x) {
+  return x.scalar_type() == kFloat || x.scalar_type() == kBFloat16 || x.scalar_type() == kHalf;
 }
 
 // A rough count; kernels may add a little.
@@ -140,8 +132,8 @@ struct Linear::State {
     uint64_t version = 0;  // of the weights that it was packed from; 0: nothing is packed
   };
 
-  std::vector<at::Tensor> weights;
-  std::vector<at::Tensor> biases;
+  std::vector<Tensor> weights;
+  std::vector<Tensor> biases;
   int64_t in = 0;
   int64_t out = 0;
   std::shared_ptr<LowRank> low_rank;     // null: no adapter
@@ -153,12 +145,12 @@ struct Linear::State {
   PackedCopy copies[2][2];                                 // by Pass, then by cpu::Type
   cpu::Multiplier multiplier = cpu::Multiplier::kFastest;  // of all copies
   struct TypedCopy {
-    at::Tensor values;
+    Tensor values;
     uint64_t version = 0;
   };
   std::mutex typed;  // held while the copies below are looked at
   TypedCopy typed_weight, typed_bias;
-  at::Tensor stacked_bias;
+  Tensor stacked_bias;
   uint64_t stacked_bias_version = 0;
 
   PackedCopy& Copy(Pass pass, cpu::Type type) {
@@ -197,22 +189,23 @@ std::shared_ptr<cpu::PackedMatrix> Linear::State::NewCopy(Pass pass, cpu::Type t
 
 // The forward pass multiplies by the transpose of the stacked weights.
 void Linear::State::Fill(Pass pass, cpu::PackedMatrix* copy) const {
-  const ProfileScope scope(
-      "pack weights", RowsWork(in, out, copy->type() == cpu::Type::kFloat ? 2 : 1.5, at::kFloat));
+  const ProfileScope scope("pack weights",
+                           RowsWork(in, out, copy->type() == cpu::Type::kFloat ? 2 : 1.5, kFloat));
   const bool transposed = pass == Pass::kForward;
   if (!Merges(copy->type()) && !WantGradient(weights) &&
       std::all_of(weights.begin(), weights.end(), IsStored)) {
     std::vector<cpu::StoredRows> parts;
-    for (const at::Tensor& weight : weights) parts.push_back(StoredRowsOf(weight));
+    for (const Tensor& weight : weights) parts.push_back(StoredRowsOf(weight));
     copy->PackStored(parts, in, transposed);
     return;
   }
-  at::Tensor stacked = Stacked(weights, out);
+  const NoGradGuard no_gradient;
+  Tensor stacked = Stacked(weights, out);
   if (Merges(copy->type())) {
-    stacked = stacked.to(at::kFloat, /*non_blocking=*/false, /*copy=*/true);
+    stacked = stacked.scalar_type() == kFloat ? stacked.clone() : stacked.to(kFloat);
     low_rank->AddTo(stacked);
   }
-  stacked = stacked.to(at::kFloat);
+  stacked = stacked.to(kFloat);
   copy->Pack(stacked.data_ptr<float>(), transposed ? 1 : in, transposed ? in : 1);
 }
 
@@ -230,7 +223,7 @@ void Linear::State::Pack(Pass pass, cpu::Type type) {
     Fill(pass, copy.matrix.get());
   } else {
     std::vector<const void*> memory;
-    for (const at::Tensor& weight : weights) memory.push_back(weight.data_ptr());
+    for (const Tensor& weight : weights) memory.push_back(weight.data_ptr());
     copy.matrix = SharedCopies::Get({memory, version, pass, type, multiplier}, make);
   }
   copy.version = version;
@@ -256,7 +249,7 @@ const cpu::PackedMatrix& Linear::State::Packed(Pass pass, cpu::Type type) {
   return *copy.matrix;
 }
 
-Linear::Linear(std::vector<at::Tensor> weights, std::vector<at::Tensor> biases)
+Linear::Linear(std::vector<Tensor> weights, std::vector<Tensor> biases)
     : state_(std::make_shared<State>()) {
   if (weights.empty() || (!biases.empty() && weights.size() != biases.size())) {
     throw std::logic_error("Linear takes at least one weight, and as many biases or none");
@@ -278,17 +271,20 @@ Linear::Linear(std::vector<at::Tensor> weights, std::vector<at::Tensor> biases)
 
 void Linear::Moved() {
   for (const Pass pass : kPasses) state_->Free(pass);
+  // What was computed of the old memory is freed.
+  state_->stacked_bias_version = 0;
+  state_->typed_weight = state_->typed_bias = {};
   if (WantGradient(state_->weights)) MoveToOneBlock(state_->weights);
   if (!state_->biases.empty()) MoveToOneBlock(state_->biases);
 }
 
 void Linear::Adapt(Adapter adapter) {
   std::vector<int64_t> outs;
-  for (const at::Tensor& weight : state_->weights) outs.push_back(weight.size(0));
+  for (const Tensor& weight : state_->weights) outs.push_back(weight.size(0));
   state_->low_rank = std::make_shared<LowRank>(std::move(adapter), state_->in, outs);
 }
 
-bool Linear::AdaptsBeside(const at::Tensor& x) const {
+bool Linear::AdaptsBeside(const Tensor& x) const {
   return low_rank() != nullptr && !state_->Merges(KernelType(x));
 }
 
@@ -312,11 +308,11 @@ uint64_t Linear::PackedBytes(cpu::Type type) const {
 
 int64_t Linear::in() const { return state_->in; }
 int64_t Linear::out() const { return state_->out; }
-const std::vector<at::Tensor>& Linear::weights() const { return state_->weights; }
-const std::vector<at::Tensor>& Linear::biases() const { return state_->biases; }
+const std::vector<Tensor>& Linear::weights() const { return state_->weights; }
+const std::vector<Tensor>& Linear::biases() const { return state_->biases; }
 
-std::vector<at::Tensor> Linear::parameters() const {
-  std::vector<at::Tensor> all = weights();
+std::vector<Tensor> Linear::parameters() const {
+  std::vector<Tensor> all = weights();
   all.insert(all.end(), biases().begin(), biases().end());
   if (const LowRank* adapter = low_rank()) {
     all.insert(all.end(), adapter->parameters().begin(), adapter->parameters().end());
@@ -331,13 +327,13 @@ bool Linear::WantsWeightGradient() const {
 
 bool Linear::WantsBiasGradient() const { return WantGradient(biases()); }
 
-void Linear::AppendGradients(const at::Tensor& weight, const at::Tensor& bias,
-                             std::vector<at::Tensor>* gradients) const {
-  const auto append = [&](const at::Tensor& stacked, const std::vector<at::Tensor>& parts) {
+void Linear::AppendGradients(const Tensor& weight, const Tensor& bias,
+                             std::vector<Tensor>* gradients) const {
+  const auto append = [&](const Tensor& stacked, const std::vector<Tensor>& parts) {
     int64_t first = 0;
-    for (const at::Tensor& part : parts) {
+    for (const Tensor& part : parts) {
       const bool wanted = stacked.defined() && part.requires_grad();
-      gradients->push_back(wanted ? stacked.narrow(0, first, part.size(0)) : at::Tensor());
+      gradients->push_back(wanted ? stacked.narrow(0, first, part.size(0)) : Tensor());
       first += part.size(0);
     }
   };
@@ -392,9 +388,8 @@ namespace {
 // The parts as one tensor of this type: a view of their memory where it is that, else `kept`, which
 // is made anew unless it is theirs.
 template <typename TypedCopy>
-at::Tensor StackedIn(at::ScalarType type, const std::vector<at::Tensor>& parts, int64_t rows,
-                     TypedCopy* kept) {
-  const at::Tensor& first = parts.front();
+Tensor StackedIn(DType type, const std::vector<Tensor>& parts, int64_t rows, TypedCopy* kept) {
+  const Tensor& first = parts.front();
   if (first.scalar_type() == type && AreInOneBlock(parts)) return Stacked(parts, rows);
   const uint64_t version = VersionOf(parts);
   if (kept->version != version || kept->values.scalar_type() != type ||
@@ -406,12 +401,12 @@ at::Tensor StackedIn(at::ScalarType type, const std::vector<at::Tensor>& parts, 
 
 }  // namespace
 
-at::Tensor Linear::WeightIn(at::ScalarType type) const {
+Tensor Linear::WeightIn(DType type) const {
   const std::lock_guard lock(state_->typed);
   return StackedIn(type, weights(), state_->out, &state_->typed_weight);
 }
 
-at::Tensor Linear::BiasIn(at::ScalarType type) const {
+Tensor Linear::BiasIn(DType type) const {
   if (biases().empty()) return {};
   const std::lock_guard lock(state_->typed);
   return StackedIn(type, biases(), state_->out, &state_->typed_bias);

@@ -1,12 +1,11 @@
 // The weights of an affine map y = x W^T + b, with the copies of them that the CPU kernels read.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "tensor/core/tensor.h"
 #include "tensor/kernels/cpu/products/products.h"
 #include "tensor/memory/pack_buffers.h"
 #include "tensor/passes.h"
@@ -18,8 +17,8 @@ class LowRank;
 // A low-rank adapter of a map (LoRA; Hu et al. 2021): part i of its weights counts as
 // W_i + scale B_i A_i.
 struct Adapter {
-  std::vector<at::Tensor> down;  // A_i [R, K], float32 or double leaves; undefined: none
-  std::vector<at::Tensor> up;    // B_i [N_i, R], defined where A_i is
+  std::vector<Tensor> down;  // A_i [R, K], float32 or double leaves; undefined: none
+  std::vector<Tensor> up;    // B_i [N_i, R], defined where A_i is
   double scale = 1;
   double dropout = 0;  // of what A_i reads, in training (AdapterDropout)
   uint32_t site = 0;   // of that dropout
@@ -37,7 +36,7 @@ class Linear {
   // the other, or no biases at all. Values of leaves that want gradients move: afterwards each list
   // lies in one block of memory. Weights that want none (frozen ones) stay where they are, and may
   // be bf16 or half too: they are converted while they are packed. They must not change.
-  Linear(std::vector<at::Tensor> weights, std::vector<at::Tensor> biases);
+  Linear(std::vector<Tensor> weights, std::vector<Tensor> biases);
 
   // Called after the parameters have moved to another device: moves trained weights and biases to
   // one block of memory each, as the constructor does, and frees packed copies.
@@ -50,7 +49,7 @@ class Linear {
   // Says whether activations like x are multiplied by the adapter beside the weights. Merged
   // weights in bf16 would lose what training adds: a change below half a unit in the last place of
   // a weight vanishes. Where there is dropout the adapter reads other values than the weights.
-  bool AdaptsBeside(const at::Tensor& x) const;
+  bool AdaptsBeside(const Tensor& x) const;
   // Returns null where the map has none. It is as Prepare left it.
   const LowRank* low_rank() const;
   // The map without its adapter. Shares everything with it; packed copies fit it where the adapter
@@ -66,25 +65,25 @@ class Linear {
 
   int64_t in() const;   // K
   int64_t out() const;  // the sum of N_i
-  const std::vector<at::Tensor>& weights() const;
-  const std::vector<at::Tensor>& biases() const;  // empty where the map has none
+  const std::vector<Tensor>& weights() const;
+  const std::vector<Tensor>& biases() const;  // empty where the map has none
 
   // All weights, then all biases, then the adapter's A_i and its B_i: the inputs of an operation's
   // gradient.
-  std::vector<at::Tensor> parameters() const;
+  std::vector<Tensor> parameters() const;
   // Says whether parameters() needs the gradient of the stacked weight, and of the stacked bias.
   bool WantsWeightGradient() const;
   bool WantsBiasGradient() const;
   // Appends the gradients of parameters(), from those of the stacked weight and bias; undefined
   // where they are not wanted.
-  void AppendGradients(const at::Tensor& weight, const at::Tensor& bias,
-                       std::vector<at::Tensor>* gradients) const;
+  void AppendGradients(const Tensor& weight, const Tensor& bias,
+                       std::vector<Tensor>* gradients) const;
 
   // Packs the weights for activations of `type` and these passes, unless copies exist that are as
   // new as the weights. Frees the copies, of any type, for a pass that `passes` leaves out: of all
-  // layers together they take as much memory as the weights. Weights count as changed when libtorch
-  // or bump_version() says so. Does nothing for weights that the fused kernels cannot take: other
-  // types than float, other devices, widths that are no multiples of 16.
+  // layers together they take as much memory as the weights. Weights count as changed when their
+  // version() has. Does nothing for weights that the fused kernels cannot take: other types than
+  // float, other devices, widths that are no multiples of 16.
   //
   // For kInt8 the copies are rounded to eight bits, adapters merged into them: for forward passes
   // only, else std::logic_error. Operations then use these for activations of `type`, until another
@@ -104,8 +103,8 @@ class Linear {
   // weights' device, without history and adapter: what the portable and the reference operations
   // multiply by. Where that is a copy, it is kept until the weights change or another type is asked
   // for. Several threads may ask at once.
-  at::Tensor WeightIn(at::ScalarType type) const;
-  at::Tensor BiasIn(at::ScalarType type) const;
+  Tensor WeightIn(DType type) const;
+  Tensor BiasIn(DType type) const;
 
  private:
   struct State;

@@ -1,12 +1,13 @@
 #include "tensor/low_rank.h"
 
-#include <ATen/TensorOperators.h>
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/matmul.h>
-#include <ATen/ops/zeros.h>
-
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
+
+#include "tensor/core/functions/functions.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tape.h"
+#include "tensor/versions.h"
 
 namespace tandem::tensor {
 namespace {
@@ -15,15 +16,27 @@ constexpr int64_t kRankStep = 32;
 
 int64_t StackedRank(const Adapter& adapter) {
   int64_t rank = 0;
-  for (const at::Tensor& a : adapter.down) {
+  for (const Tensor& a : adapter.down) {
     if (a.defined()) rank += a.size(0);
   }
   return (rank + kRankStep - 1) / kRankStep * kRankStep;
 }
 
 // A map of zeros whose weight gradient is computed.
-Linear Zeros(int64_t out, int64_t in) {
-  return Linear({at::zeros({out, in}, at::kFloat).requires_grad_(true)}, {});
+Linear ZeroMap(int64_t out, int64_t in) {
+  return Linear({Zeros({out, in}, kFloat).requires_grad_(true)}, {});
+}
+
+// Writes `scale` x [n, m] to columns [first, first + m) of `to`, float as x.
+void CopyToColumns(const Tensor& x, double scale, int64_t first, const Tensor& to) {
+  const auto factor = static_cast<float>(scale);
+  const int64_t width = x.size(1);
+  const float* from = x.data_ptr<float>();
+  float* row = to.data_ptr<float>() + first;
+  for (int64_t i = 0; i < x.size(0); ++i, from += width, row += to.size(1)) {
+    std::transform(from, from + width, row, [factor](float value) { return value * factor; });
+  }
+  to.bump_version();
 }
 
 int64_t Sum(const std::vector<int64_t>& values) {
@@ -41,7 +54,7 @@ LowRank::LowRank(Adapter adapter, int64_t in, const std::vector<int64_t>& outs)
   }
   int64_t row = 0, rank = 0;
   for (size_t i = 0; i < outs.size(); row += outs[i++]) {
-    const at::Tensor &a = adapter_.down[i], &b = adapter_.up[i];
+    const Tensor &a = adapter_.down[i], &b = adapter_.up[i];
     if (!a.defined()) continue;
     if (a.size(1) != in || b.size(0) != outs[i] || b.size(1) != a.size(0)) {
       throw std::logic_error("an adapter's A [R, K] and B [N, R] do not fit their map");
@@ -53,52 +66,49 @@ LowRank::LowRank(Adapter adapter, int64_t in, const std::vector<int64_t>& outs)
   for (const Part& part : parts_) parameters_.push_back(part.b);
 }
 
-uint64_t LowRank::version() const {
-  uint64_t version = 1;
-  for (const at::Tensor& parameter : parameters_) {
-    version += static_cast<uint64_t>(parameter._version());
-  }
-  return version;
-}
+uint64_t LowRank::version() const { return VersionOf(parameters_); }
 
-void LowRank::AddTo(const at::Tensor& stacked) const {
-  const at::NoGradGuard no_gradient;
+void LowRank::AddTo(const Tensor& stacked) const {
+  const NoGradGuard no_gradient;
   for (const Part& part : parts_) {
-    stacked.narrow(0, part.first_row, part.b.size(0))
-        .addmm_(part.b.detach(), part.a.detach(), 1, adapter_.scale);
+    const Tensor product = Product(part.b, part.a).to(kFloat);
+    product.mul_(adapter_.scale);
+    stacked.narrow(0, part.first_row, part.b.size(0)).add_(product);
   }
 }
 
-void LowRank::AppendProjected(const at::Tensor& weight, std::vector<at::Tensor>* gradients) const {
+void LowRank::AppendProjected(const Tensor& weight, std::vector<Tensor>* gradients) const {
   if (!weight.defined()) {
     gradients->resize(gradients->size() + parameters_.size());
     return;
   }
+  const NoGradGuard no_gradient;
   const auto rows = [&](const Part& part) {
     return weight.narrow(0, part.first_row, part.b.size(0));
   };
   for (const Part& part : parts_) {
-    gradients->push_back(at::matmul(part.b.detach().t(), rows(part)).mul_(adapter_.scale));
+    gradients->push_back(TransposedProduct(part.b, rows(part)));
+    gradients->back().mul_(adapter_.scale);
   }
   for (const Part& part : parts_) {
-    gradients->push_back(at::matmul(rows(part), part.a.detach().t()).mul_(adapter_.scale));
+    gradients->push_back(ProductTransposed(rows(part), part.a));
+    gradients->back().mul_(adapter_.scale);
   }
 }
 
 void LowRank::Prepare(cpu::Type type, Passes passes) {
-  const at::NoGradGuard no_gradient;
+  const NoGradGuard no_gradient;
   if (stacked_version_ != version()) {
     if (!down_) {
-      down_.emplace(Zeros(StackedRank(adapter_), in_));
-      up_.emplace(Zeros(out_, StackedRank(adapter_)));
+      down_.emplace(ZeroMap(StackedRank(adapter_), in_));
+      up_.emplace(ZeroMap(out_, StackedRank(adapter_)));
     }
-    const at::Tensor down = down_->weights().front().detach(), up = up_->weights().front().detach();
+    const Tensor down = down_->weights().front().detach(), up = up_->weights().front().detach();
     for (const Part& part : parts_) {
       const int64_t rank = part.a.size(0);
       down.narrow(0, part.first_rank, rank).copy_(part.a);
-      up.narrow(0, part.first_row, part.b.size(0))
-          .narrow(1, part.first_rank, rank)
-          .copy_(part.b.detach() * adapter_.scale);
+      CopyToColumns(part.b.to(kFloat), adapter_.scale, part.first_rank,
+                    up.narrow(0, part.first_row, part.b.size(0)));
     }
     stacked_version_ = version();
   }
@@ -106,15 +116,15 @@ void LowRank::Prepare(cpu::Type type, Passes passes) {
   up_->Prepare(type, passes);
 }
 
-void LowRank::AppendParts(const at::Tensor& down, const at::Tensor& up,
-                          std::vector<at::Tensor>* gradients) const {
+void LowRank::AppendParts(const Tensor& down, const Tensor& up,
+                          std::vector<Tensor>* gradients) const {
   for (const Part& part : parts_) {
     gradients->push_back(down.narrow(0, part.first_rank, part.a.size(0)));
   }
   for (const Part& part : parts_) {
-    gradients->push_back(up.narrow(0, part.first_row, part.b.size(0))
-                             .narrow(1, part.first_rank, part.a.size(0))
-                             .mul(adapter_.scale));
+    const Tensor rows = up.narrow(0, part.first_row, part.b.size(0));
+    gradients->push_back(Columns(rows, part.first_rank, part.a.size(0)));
+    gradients->back().mul_(adapter_.scale);
   }
 }
 

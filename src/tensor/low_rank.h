@@ -1,12 +1,11 @@
 // The low-rank adapter of a Linear, with the copies of it that the CPU kernels read.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "tensor/core/tensor.h"
 #include "tensor/linear.h"
 
 namespace tandem::tensor {
@@ -23,16 +22,16 @@ class LowRank {
 
   const Adapter& adapter() const { return adapter_; }
   // The A_i, then the B_i, without undefined ones.
-  const std::vector<at::Tensor>& parameters() const { return parameters_; }
-  // Changes whenever a parameter was written to.
+  const std::vector<Tensor>& parameters() const { return parameters_; }
+  // VersionOf(parameters()).
   uint64_t version() const;
 
   // Adds scale B_i A_i to the rows of part i of `stacked`, float [N, K].
-  void AddTo(const at::Tensor& stacked) const;
+  void AddTo(const Tensor& stacked) const;
   // Appends the gradients of parameters() from the gradient of the merged weight, float [N, K]:
   // scale B_i^T dW_i and scale dW_i A_i^T. They are undefined where `weight` is: where
   // adapters are frozen.
-  void AppendProjected(const at::Tensor& weight, std::vector<at::Tensor>* gradients) const;
+  void AppendProjected(const Tensor& weight, std::vector<Tensor>* gradients) const;
 
   // Takes the parameters into `down` and `up`, and packs these; as Linear::Prepare.
   void Prepare(cpu::Type type, Passes passes);
@@ -40,20 +39,19 @@ class LowRank {
   const Linear& down() const { return *down_; }
   const Linear& up() const { return *up_; }
   // Appends the gradients of parameters() from those of `down` and `up`.
-  void AppendParts(const at::Tensor& down, const at::Tensor& up,
-                   std::vector<at::Tensor>* gradients) const;
+  void AppendParts(const Tensor& down, const Tensor& up, std::vector<Tensor>* gradients) const;
 
  private:
   // A part that has an adapter.
   struct Part {
-    at::Tensor a, b;
+    Tensor a, b;
     int64_t first_row = 0;   // of its outputs in N
     int64_t first_rank = 0;  // of its A_i in S
   };
 
   Adapter adapter_;
   std::vector<Part> parts_;
-  std::vector<at::Tensor> parameters_;
+  std::vector<Tensor> parameters_;
   int64_t in_, out_;
   std::optional<Linear> down_, up_;  // made by the first Prepare: merged adapters need none
   uint64_t stacked_version_ = 0;     // of the parameters in down_ and up_; 0: of none

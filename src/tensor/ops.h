@@ -1,11 +1,11 @@
 // The operations that encoders are written in.
 //
 // Each has three forms (forms.h): fused CPU kernels for float and bf16 activations; a portable one
-// in tensor operations for any device; and a reference in plain loops, text by text and row by row,
-// which the tests compare the others with. An encoder does not know which one runs: fused kernels
-// take activations on the CPU whose widths are multiples of 16, the portable form those on other
-// devices. On the CPU an operation that no fused kernel takes runs in its reference form and says
-// so in a Note, once for each operation and reason.
+// for any device, which a back end computes (device_operations.h); and a reference in plain loops,
+// text by text and row by row, which the tests compare the others with. An encoder does not know
+// which one runs: fused kernels take activations on the CPU whose widths are multiples of 16, the
+// portable form those on other devices. On the CPU an operation that no fused kernel takes runs in
+// its reference form and says so in a Note, once for each operation and reason.
 //
 // Rows are tokens of packed texts: T tokens, B texts, H hidden, F inner width, E embedding.
 // Activations are float or bf16 (portable: half too; reference and portable: double too);
@@ -15,12 +15,11 @@
 // the weights that Linear::Prepare has not made.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstdint>
 
 #include "tensor/activation.h"
 #include "tensor/attention_rule.h"
+#include "tensor/core/tensor.h"
 #include "tensor/dropout.h"
 #include "tensor/forms.h"
 #include "tensor/linear.h"
@@ -30,44 +29,43 @@
 namespace tandem::tensor {
 
 struct LayerNorm {
-  at::Tensor gamma;  // [H]
-  at::Tensor beta;   // [H], or undefined: none
+  Tensor gamma;  // [H]
+  Tensor beta;   // [H], or undefined: none
   double epsilon = 1e-12;
 };
 
 struct EmbeddingTables {
-  at::Tensor word;      // [V, H]
-  at::Tensor position;  // [P, H], or undefined: none
+  Tensor word;      // [V, H]
+  Tensor position;  // [P, H], or undefined: none
   // [types, H], or undefined: none. Row 0 is used where the tokens have no types.
-  at::Tensor type;
+  Tensor type;
   // A token at position p of its text reads row p + position_offset of the position table.
   int64_t position_offset = 0;
 };
 
 // dropout(LayerNorm(word[ids] + position[positions] + type[types])), [T, H] of type `activation`.
 // Ids, positions and types must be inside the tables (the model checks them). The backward passes
-// of the fused and the portable form add to word.grad() themselves, for the rows that the batch
-// reads (row_gradient.h). So a word table that wants a gradient must be a leaf, else
-// std::logic_error.
-at::Tensor EmbeddingNorm(const PackedTokens& tokens, const EmbeddingTables& tables,
-                         const LayerNorm& norm, const Dropout& dropout, at::ScalarType activation);
+// of the fused and the portable form add to the word table's gradient themselves, for the rows that
+// the batch reads (AddRowGradient in core/sparse_rows.h). So a word table that wants a gradient
+// must be a leaf, else std::logic_error.
+Tensor EmbeddingNorm(const PackedTokens& tokens, const EmbeddingTables& tables,
+                     const LayerNorm& norm, const Dropout& dropout, DType activation);
 
 // `out` is x W^T + b, [T, N]. `x` is x once more, for its other readers: the backward pass then
 // adds the gradients of both uses of x without a pass of its own.
 struct AffineResult {
-  at::Tensor out;
-  at::Tensor x;
+  Tensor out;
+  Tensor x;
 };
-AffineResult Affine(const at::Tensor& x, const Linear& linear);
+AffineResult Affine(const Tensor& x, const Linear& linear);
 
 // LayerNorm(residual + dropout(x W^T + b)), [T, H].
-at::Tensor AffineNorm(const at::Tensor& x, const at::Tensor& residual, const Linear& linear,
-                      const LayerNorm& norm, const PackedTokens& tokens, const Dropout& dropout);
+Tensor AffineNorm(const Tensor& x, const Tensor& residual, const Linear& linear,
+                  const LayerNorm& norm, const PackedTokens& tokens, const Dropout& dropout);
 
 // LayerNorm(x + dropout(activation(x U^T + u) D^T + d)), [T, H].
-at::Tensor FeedForwardNorm(const at::Tensor& x, const Linear& up, const Linear& down,
-                           Activation activation, const LayerNorm& norm, const PackedTokens& tokens,
-                           const Dropout& dropout);
+Tensor FeedForwardNorm(const Tensor& x, const Linear& up, const Linear& down, Activation activation,
+                       const LayerNorm& norm, const PackedTokens& tokens, const Dropout& dropout);
 
 // A normalisation of rows, for encoders that normalise what a layer reads (Xiong et al. 2020).
 struct Norm {
@@ -77,8 +75,8 @@ struct Norm {
     kRmsPlusOne,  // as kRms, but with 1 + gamma, as in Gemma
   };
   Kind kind = Kind::kLayerNorm;
-  at::Tensor gamma;  // [H]; undefined: there is no normalisation, rows stay as they are
-  at::Tensor beta;   // [H], or undefined: none
+  Tensor gamma;  // [H]; undefined: there is no normalisation, rows stay as they are
+  Tensor beta;   // [H], or undefined: none
   double epsilon = 1e-5;
 
   bool defined() const { return gamma.defined(); }
@@ -86,19 +84,19 @@ struct Norm {
 
 // dropout(scale (word[ids] + position[positions] + type[types])), [T, H] of type `activation`.
 // Everything else is as in EmbeddingNorm.
-at::Tensor Embed(const PackedTokens& tokens, const EmbeddingTables& tables, double scale,
-                 const Dropout& dropout, at::ScalarType activation);
+Tensor Embed(const PackedTokens& tokens, const EmbeddingTables& tables, double scale,
+             const Dropout& dropout, DType activation);
 
 // dropout(norm(x)), [T, H].
-at::Tensor Normalize(const at::Tensor& x, const Norm& norm, const PackedTokens& tokens,
-                     const Dropout& dropout);
+Tensor Normalize(const Tensor& x, const Norm& norm, const PackedTokens& tokens,
+                 const Dropout& dropout);
 
 // `out` is norm(x) W^T + b, [T, N]; `x` is x once more, for its other readers, as in Affine.
-AffineResult NormAffine(const at::Tensor& x, const Norm& norm, const Linear& linear);
+AffineResult NormAffine(const Tensor& x, const Norm& norm, const Linear& linear);
 
 // residual + dropout(out_norm(x W^T + b)), [T, H]. `out_norm` may be undefined.
-at::Tensor AffineAdd(const at::Tensor& x, const at::Tensor& residual, const Linear& linear,
-                     const Norm& out_norm, const PackedTokens& tokens, const Dropout& dropout);
+Tensor AffineAdd(const Tensor& x, const Tensor& residual, const Linear& linear,
+                 const Norm& out_norm, const PackedTokens& tokens, const Dropout& dropout);
 
 // A feed-forward layer that normalises what it reads.
 struct FeedForward {
@@ -113,50 +111,51 @@ struct FeedForward {
 };
 
 // x + dropout(out_norm(inner_dropout(inner values of norm(x)) D^T + d)), [T, H].
-at::Tensor FeedForwardAdd(const at::Tensor& x, const FeedForward& layer, const PackedTokens& tokens,
-                          const Dropout& inner_dropout, const Dropout& dropout);
+Tensor FeedForwardAdd(const Tensor& x, const FeedForward& layer, const PackedTokens& tokens,
+                      const Dropout& inner_dropout, const Dropout& dropout);
 
 // softmax(q k^T / sqrt(head width)) v within each text, [T, H], from qkv [T, 3H]; dropout on the
 // probabilities. H must be a multiple of `heads`.
-at::Tensor SelfAttention(const at::Tensor& qkv, const PackedTokens& tokens, int64_t heads,
-                         const Dropout& dropout);
+Tensor SelfAttention(const Tensor& qkv, const PackedTokens& tokens, int64_t heads,
+                     const Dropout& dropout);
 
 // Rotary positions (Su et al. 2021): channels c and c + head_width / 2 of a head are turned by the
 // angle of their position. Where the tables are undefined, nothing is turned.
 struct Rotary {
-  at::Tensor cosines;  // float32 [P, head_width / 2], P above every position
-  at::Tensor sines;
+  Tensor cosines;  // float32 [P, head_width / 2], P above every position
+  Tensor sines;
 };
 
 // qkv with its query heads and key heads normalised (each head's row by its own; undefined: not)
 // and turned, [T, qkv_width]. Values stay as they are. May overwrite the memory of `qkv`, which
 // must be the output of Affine or NormAffine and have no other reader.
-at::Tensor RotateHeads(const at::Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
-                       const Norm& query_norm, const Norm& key_norm, const Rotary& rotary);
+Tensor RotateHeads(const Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
+                   const Norm& query_norm, const Norm& key_norm, const Rotary& rotary);
 
 // A bias that is added to scores by how far the key is after or before the query, one for each head
 // (Raffel et al. 2020): half of the buckets for keys after it, half for keys before; in each half a
 // bucket for each distance below a quarter of the buckets, then for logarithmic ranges up to
 // `max_distance`, then one for all that is beyond.
 struct RelativeBias {
-  at::Tensor table;  // [buckets, heads], or undefined: none
+  Tensor table;  // [buckets, heads], or undefined: none
   int64_t max_distance = 128;
 };
 
 // softmax(scores) v within each text, [T, heads head_width], scores = soft_cap(scale q k^T) + bias,
 // over the tokens that the rule lets the query read; dropout on the probabilities. Differentiable
 // in qkv and the bias table.
-at::Tensor Attention(const at::Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
-                     const AttentionRule& rule, const RelativeBias& bias, const Dropout& dropout);
+Tensor Attention(const Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
+                 const AttentionRule& rule, const RelativeBias& bias, const Dropout& dropout);
 
 // One row for each text, [B, H], in float (double for double). The tokens of its prompt
 // (tokens.prompt_tokens) are left out: the first row is the first one after them, and positions
 // still count from the text's beginning. A text that has no token after its prompt gives a row of
 // zeros, or with kCls its first row, as in sentence-transformers 6.2; that one gives -inf with
 // kMax, of which no score can be made. The first of equal largest numbers gets the gradient.
-at::Tensor Pool(const at::Tensor& x, const PackedTokens& tokens, Pooling pooling);
+Tensor Pool(const Tensor& x, const PackedTokens& tokens, Pooling pooling);
 
-// Rows divided by max(their L2 norm, 1e-12), as sentence-transformers does.
-at::Tensor NormalizeRows(const at::Tensor& x);
+// Rows of x [n, m], float or double, divided by max(their L2 norm, 1e-12), as
+// sentence-transformers does.
+Tensor NormalizeRows(const Tensor& x);
 
 }  // namespace tandem::tensor

@@ -1,16 +1,14 @@
 #include "tensor/packed_tokens.h"
 
-#include <ATen/ops/empty.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
-#include <mutex>
 
 #include "base/error.h"
+#include "tensor/core/device_memory.h"
+#include "tensor/core/make.h"
 #include "tensor/dropout.h"
-#include "tensor/machine/device.h"
-#include "tensor/portable/length_classes.h"
 
 namespace tandem::tensor {
 namespace {
@@ -19,34 +17,21 @@ constexpr int32_t kStandIn = 0;  // every vocabulary has it
 
 }  // namespace
 
-struct PackedTokens::LazyClasses {
-  std::once_flag once;
-  std::shared_ptr<const LengthClasses> classes;
-};
-
-std::shared_ptr<const LengthClasses> PackedTokens::length_classes() const {
-  const auto make = [&] {
-    return std::make_shared<const LengthClasses>(sequence_starts.cpu(), sequence_starts.device());
-  };
-  if (!lazy_classes) return make();
-  std::call_once(lazy_classes->once, [&] { lazy_classes->classes = make(); });
-  return lazy_classes->classes;
+Tensor PackedTokens::HostStarts() const {
+  return host_starts.defined() ? host_starts : OnCpu(sequence_starts);
 }
 
-PackedTokens PackedTokens::To(at::Device device) const {
+PackedTokens PackedTokens::To(Device device) const {
   if (ids.device() == device) return *this;
   PackedTokens moved = *this;
-  for (at::Tensor PackedTokens::*part :
+  for (Tensor PackedTokens::*part :
        {&PackedTokens::ids, &PackedTokens::positions, &PackedTokens::types,
         &PackedTokens::sequence_starts, &PackedTokens::text_keys, &PackedTokens::row_keys,
         &PackedTokens::prompt_tokens, &PackedTokens::stand_ins}) {
     moved.*part = MovedTo(this->*part, device);
   }
-  moved.lazy_classes = std::make_shared<LazyClasses>();
-  std::call_once(moved.lazy_classes->once, [&] {
-    moved.lazy_classes->classes =
-        std::make_shared<const LengthClasses>(sequence_starts.cpu(), device);
-  });
+  moved.host_starts = HostStarts();
+  moved.back_end_slot = std::make_shared<LazySlot>();
   return moved;
 }
 
@@ -62,13 +47,14 @@ PackedTokens Pack(std::span<const std::span<const int32_t>> texts,
         fmt::format("a batch of {} tokens is too large; take smaller batches", tokens));
   }
   PackedTokens packed;
-  packed.lazy_classes = std::make_shared<PackedTokens::LazyClasses>();
+  packed.back_end_slot = std::make_shared<LazySlot>();
   const auto total = static_cast<int64_t>(tokens), count = static_cast<int64_t>(texts.size());
-  packed.ids = at::empty({total}, at::kInt);
-  packed.positions = at::empty({total}, at::kInt);
-  packed.sequence_starts = at::empty({count + 1}, at::kInt);
-  packed.text_keys = at::empty({count}, at::kLong);
-  packed.row_keys = at::empty({total}, at::kLong);
+  packed.ids = Empty({total}, kInt);
+  packed.positions = Empty({total}, kInt);
+  packed.sequence_starts = Empty({count + 1}, kInt);
+  packed.host_starts = packed.sequence_starts;
+  packed.text_keys = Empty({count}, kLong);
+  packed.row_keys = Empty({total}, kLong);
   auto* ids = packed.ids.data_ptr<int32_t>();
   auto* positions = packed.positions.data_ptr<int32_t>();
   auto* starts = packed.sequence_starts.data_ptr<int32_t>();
@@ -88,12 +74,12 @@ PackedTokens Pack(std::span<const std::span<const int32_t>> texts,
   }
   starts[texts.size()] = row;
   if (without > 0) {
-    packed.stand_ins = at::empty({count}, at::kInt);
+    packed.stand_ins = Empty({count}, kInt);
     std::transform(texts.begin(), texts.end(), packed.stand_ins.data_ptr<int32_t>(),
                    [](std::span<const int32_t> text) { return text.empty() ? 1 : 0; });
   }
   if (!prompt_tokens.empty()) {
-    packed.prompt_tokens = at::empty({count}, at::kInt);
+    packed.prompt_tokens = Empty({count}, kInt);
     std::copy_n(prompt_tokens.begin(), texts.size(), packed.prompt_tokens.data_ptr<int32_t>());
   }
   return packed;

@@ -1,9 +1,10 @@
-// What is the same for every command: help, unknown words, the seam to the tensor program.
+// What is the same for every command: help, unknown words, the version.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -121,6 +122,29 @@ TEST(CommandLine, VersionAndHelpAreCommandsToo) {
   const ProgramResult misspelt = RunTandem({"help", "trian"});
   EXPECT_EQ(misspelt.exit_code, 2);
   EXPECT_NE(misspelt.err.find("did you mean train?"), std::string::npos) << misspelt.err;
+}
+
+TEST(CommandLine, VersionSaysWhereTheBackEndIs) {
+  const ProgramResult absent =
+      RunTandem({"--version"}, "", {{"TANDEM_BACK_END", "/no/such/libtandem-torch.so"}});
+  EXPECT_EQ(absent.exit_code, 0) << absent.err;
+  EXPECT_THAT(absent.out, HasSubstr("\nback end for GPUs and several processes: "
+                                    "/no/such/libtandem-torch.so, which is not there\n"));
+  const TemporaryFolder folder;
+  const std::string path = folder.path() / "libtandem-torch.so";
+  std::ofstream(path) << "nothing is loaded";
+  const auto shown = [](const std::string& back_end) {
+    return RunTandem({"--version"}, "", {{"TANDEM_BACK_END", back_end}}).out;
+  };
+  const std::string label = "\nback end for GPUs and several processes: ";
+  EXPECT_THAT(shown(path), HasSubstr(label + path + ", which is no shared library\n"));
+  const std::string of_folder = folder.path();
+  EXPECT_THAT(shown(of_folder), HasSubstr(label + of_folder + ", which is no shared library\n"));
+  const std::string program = TANDEM_BINARY;  // as whole as a library
+  EXPECT_THAT(shown(program), HasSubstr(label + program + "\n"));
+  const std::string half = folder.path() / "half.so";
+  std::ofstream(half) << ReadFile(program).substr(0, 1 << 20);
+  EXPECT_THAT(shown(half), HasSubstr(label + half + ", which is cut short (1048576 of "));
 }
 
 TEST(CommandLine, VersionSaysWhatKernelsTake) {

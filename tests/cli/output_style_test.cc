@@ -23,7 +23,7 @@ report::TextStyle StyleOn(int descriptor) {
 TEST(OutputStyle, FollowsTheTerminalAndItsUser) {
   ::unsetenv("NO_COLOR");
   const int controller = ::posix_openpt(O_RDWR | O_NOCTTY);
-  ASSERT_GE(controller, 0);
+  if (controller < 0) GTEST_SKIP() << "this system has no pseudo terminals (devpts)";
   ASSERT_EQ(::grantpt(controller), 0);
   ASSERT_EQ(::unlockpt(controller), 0);
   const int terminal = ::open(::ptsname(controller), O_RDWR | O_NOCTTY);

@@ -1,38 +1,40 @@
 #include "dist/gather.h"
 
-#include <ATen/ops/arange.h>
-#include <ATen/ops/zeros_like.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "dist/ranks.h"
+#include "support/tensors.h"
+#include "tensor/core/functions/functions.h"
 
 namespace tandem::dist {
 namespace {
 
+using tensor::kFloat;
+using tensor::Tensor;
 using ::testing::Each;
 using ::testing::IsEmpty;
 
 const std::vector<std::vector<int64_t>> kRows = {{0, 1, 5}, {2}, {}, {3, 4}};
 
 TEST(RowExchangeTest, BringsRowsTogetherInTheirOrder) {
-  const at::Tensor all = at::arange(18, at::kFloat).view({6, 3});
+  const Tensor all = tensor::Arange(18, kFloat).view({6, 3});
   const auto errors = RunRanks(4, [&](ProcessGroup& group) {
     const RowExchange exchange(group, kRows);
-    const at::Tensor own = exchange.Own(all);
+    const Tensor own = exchange.Own(all);
     EXPECT_EQ(own.size(0), std::ssize(kRows[static_cast<size_t>(group.rank())]));
-    EXPECT_TRUE(exchange.Gather(own).equal(all));
+    EXPECT_TRUE(AreEqual(exchange.Gather(own), all));
   });
   EXPECT_THAT(errors, Each(IsEmpty()));
 }
 
 TEST(RowExchangeTest, EvenSharesAreConsecutive) {
-  const at::Tensor all = at::arange(15, at::kFloat).view({5, 3});
+  const Tensor all = tensor::Arange(15, kFloat).view({5, 3});
   const auto errors = RunRanks(4, [&](ProcessGroup& group) {
     const Share share = ShareOf(5, group.rank(), 4);
     const auto exchange = RowExchange::OfEvenShares(group, 5);
-    EXPECT_TRUE(exchange.Own(all).equal(all.narrow(0, share.begin, share.size())));
-    EXPECT_TRUE(exchange.Gather(exchange.Own(all)).equal(all));
+    EXPECT_TRUE(AreEqual(exchange.Own(all), all.narrow(0, share.begin, share.size())));
+    EXPECT_TRUE(AreEqual(exchange.Gather(exchange.Own(all)), all));
   });
   EXPECT_THAT(errors, Each(IsEmpty()));
 }
@@ -40,9 +42,10 @@ TEST(RowExchangeTest, EvenSharesAreConsecutive) {
 TEST(RowExchangeTest, AddsUpGradientsOfOwnRows) {
   const auto errors = RunRanks(4, [&](ProcessGroup& group) {
     const RowExchange exchange(group, kRows);
-    const at::Tensor part = at::arange(18, at::kFloat).view({6, 3}).mul(group.rank() + 1);
-    const at::Tensor whole = at::arange(18, at::kFloat).view({6, 3}).mul(10);
-    EXPECT_TRUE(exchange.AddUpOwn(part).equal(exchange.Own(whole)));
+    const Tensor numbers = tensor::Arange(18, kFloat).view({6, 3});
+    const Tensor part = tensor::Mul(numbers, group.rank() + 1);
+    const Tensor whole = tensor::Mul(numbers, 10);
+    EXPECT_TRUE(AreEqual(exchange.AddUpOwn(part), exchange.Own(whole)));
   });
   EXPECT_THAT(errors, Each(IsEmpty()));
 }

@@ -10,24 +10,36 @@
 #include <vector>
 
 #include "dist/process_group.h"
-#include "support/free_port.h"
+#include "dist/thread_groups.h"
 
 namespace tandem::dist {
 
-inline Launch LaunchOf(int rank, int ranks, int port) {
-  return {.rank = rank, .ranks = ranks, .address = "127.0.0.1", .port = port};
+// Gives the thread of a rank its group.
+using RankJoiner = std::function<std::unique_ptr<ProcessGroup>(int rank)>;
+// Makes what joins the ranks of one group, whose waits end after `timeout` where they do.
+using GroupsOfTests = std::function<RankJoiner(int ranks, std::chrono::milliseconds timeout)>;
+
+// The groups that RunRanks runs in: of threads (thread_groups.h), unless the test program has set
+// others before its tests.
+inline GroupsOfTests& TestGroups() {
+  static GroupsOfTests groups = [](int ranks, std::chrono::milliseconds) -> RankJoiner {
+    return [place = std::make_shared<MeetingPlace>(ranks)](int rank) {
+      return std::make_unique<ThreadGroup>(place, rank);
+    };
+  };
+  return groups;
 }
 
-// Calls `body` for each launch on a thread of its own; returns what each threw, "" for nothing.
-inline std::vector<std::string> RunLaunches(const std::vector<Launch>& launches,
-                                            const GroupOptions& options,
-                                            const std::function<void(ProcessGroup& group)>& body) {
-  std::vector<std::string> errors(launches.size());
+// Calls `body` for each rank on a thread of its own, with the group that `join` gives it; returns
+// what each threw, "" for nothing.
+inline std::vector<std::string> RunJoined(int ranks, const RankJoiner& join,
+                                          const std::function<void(ProcessGroup& group)>& body) {
+  std::vector<std::string> errors(static_cast<size_t>(ranks));
   std::vector<std::thread> threads;
-  for (size_t i = 0; i < launches.size(); ++i) {
-    threads.emplace_back([&, i] {
+  for (int rank = 0; rank < ranks; ++rank) {
+    threads.emplace_back([&, rank] {
       try {
-        const std::unique_ptr<ProcessGroup> group = ProcessGroup::Join(launches[i], options);
+        const std::unique_ptr<ProcessGroup> group = join(rank);
         try {
           body(*group);
         } catch (const std::exception& error) {
@@ -36,7 +48,7 @@ inline std::vector<std::string> RunLaunches(const std::vector<Launch>& launches,
         }
         group->Leave();
       } catch (const std::exception& error) {
-        errors[i] = error.what();
+        errors[static_cast<size_t>(rank)] = error.what();
       }
     });
   }
@@ -48,10 +60,7 @@ inline std::vector<std::string> RunLaunches(const std::vector<Launch>& launches,
 inline std::vector<std::string> RunRanks(
     int ranks, const std::function<void(ProcessGroup& group)>& body,
     std::chrono::milliseconds timeout = std::chrono::seconds(60)) {
-  std::vector<Launch> launches;
-  const int port = FreePort();
-  for (int rank = 0; rank < ranks; ++rank) launches.push_back(LaunchOf(rank, ranks, port));
-  return RunLaunches(launches, {.timeout = timeout}, body);
+  return RunJoined(ranks, TestGroups()(ranks, timeout), body);
 }
 
 }  // namespace tandem::dist

@@ -1,10 +1,22 @@
-# Run by ctest: installs what the Debian package holds from BUILD into SCRATCH and compares the list of its
-# files with what it must have and must not have. WITH_TORCH: whether there are two programs.
+# Run by ctest: installs what the Debian packages hold from BUILD into SCRATCH and compares the lists of
+# their files with what they must have and must not have. WITH_TORCH: whether there is a plug-in, which
+# then lies in PLUG_IN.
 cmake_minimum_required(VERSION 3.25)
 file(REMOVE_RECURSE "${SCRATCH}")
 execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --component runtime --prefix ${SCRATCH}
                 COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
 file(GLOB_RECURSE files RELATIVE "${SCRATCH}" "${SCRATCH}/*")
+
+# expect_back_end(TEXT): what the installed program says of its back end begins so.
+function(expect_back_end text)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env --unset=TANDEM_BACK_END ${SCRATCH}/bin/tandem --version
+                  OUTPUT_VARIABLE version COMMAND_ERROR_IS_FATAL ANY)
+  string(FIND "${version}" "back end for GPUs and several processes: ${text}" at)
+  if(at EQUAL -1)
+    message(FATAL_ERROR "expected the back end ${text}, but tandem --version says:\n${version}")
+  endif()
+endfunction()
+expect_back_end("none")
 
 set(expected
     bin/tandem
@@ -16,9 +28,6 @@ set(expected
     share/fish/vendor_completions.d/tandem.fish
     share/man/man1/tandem.1.gz
     share/zsh/vendor-completions/_tandem)
-if(WITH_TORCH)
-  list(APPEND expected libexec/tandem/tandem-torch)
-endif()
 execute_process(COMMAND ${SCRATCH}/bin/tandem list commands --format tsv OUTPUT_VARIABLE commands
                 COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL "(^|\n)[a-z_-]+" names "${commands}")
@@ -42,3 +51,10 @@ foreach(file IN LISTS files)
     message(FATAL_ERROR "the package has ${file}")
   endif()
 endforeach()
+
+# The package tandem-torch, which adds the plug-in where the program looks for it.
+if(WITH_TORCH)
+  execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --component torch --prefix ${SCRATCH}
+                  COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
+  expect_back_end("${SCRATCH}/${PLUG_IN}")
+endif()

@@ -1,9 +1,5 @@
 #include "model/dual_encoder.h"
 
-#include <ATen/TensorOperators.h>
-#include <ATen/core/Tensor.h>
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/equal.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +12,10 @@
 #include "base/error.h"
 #include "base/files/files.h"
 #include "support/temporary_folder.h"
+#include "support/tensors.h"
 #include "support/tiny_model.h"
+#include "tensor/core/tape.h"
+#include "tensor/core/tensor.h"
 #include "tensor/isa/isa.h"
 #include "tensor/machine/process.h"
 
@@ -25,9 +24,9 @@ namespace {
 
 using testing::HasSubstr;
 
-at::Tensor EncodeTexts(DualEncoder* model, const std::vector<std::string_view>& texts,
-                       const ForwardOptions& options = {}) {
-  const at::NoGradGuard no_gradient;
+tensor::Tensor EncodeTexts(DualEncoder* model, const std::vector<std::string_view>& texts,
+                           const ForwardOptions& options = {}) {
+  const tensor::NoGradGuard no_gradient;
   const text::EncodedTexts encoded =
       model->tokenizer(TextKind::kDocument)
           .EncodeAll(texts, model->max_tokens(TextKind::kDocument), 1);
@@ -85,10 +84,10 @@ TEST_P(DualEncoderTest, SeveralThreadsThatEncodeGetTheBytesOfOne) {
     model_->Prepare(TextKind::kDocument, precision, tensor::Passes::kForward);
     const DualEncoder& model = *model_;
     const auto encode = [&](size_t pack) {
-      const at::NoGradGuard no_gradient;
+      const tensor::NoGradGuard no_gradient;
       return model.Encode(packs[pack], TextKind::kDocument, {.precision = precision});
     };
-    std::vector<at::Tensor> want;
+    std::vector<tensor::Tensor> want;
     for (size_t pack = 0; pack < packs.size(); ++pack) want.push_back(encode(pack));
     constexpr size_t kThreads = 4, kRounds = 10;
     std::vector<int> equal(kThreads);
@@ -97,7 +96,7 @@ TEST_P(DualEncoderTest, SeveralThreadsThatEncodeGetTheBytesOfOne) {
       threads.emplace_back([&, t] {
         for (size_t round = 0; round < kRounds; ++round) {
           const size_t pack = (t + round) % packs.size();
-          equal[t] += at::equal(encode(pack), want[pack]);
+          equal[t] += AreEqual(encode(pack), want[pack]);
         }
       });
     }
@@ -108,43 +107,40 @@ TEST_P(DualEncoderTest, SeveralThreadsThatEncodeGetTheBytesOfOne) {
 
 TEST_P(DualEncoderTest, ABackwardPassMayOutliveTheModel) {
   const tensor::PackedTokens pack = SomePacks(*model_)[1];
-  std::vector<at::Tensor> gradients;
+  std::vector<tensor::Tensor> gradients;
   for (const bool ends_before : {false, true}) {
     auto model = DualEncoder::Load(folder_.path() / "model");
-    const at::Tensor word = model->Parameters().front().value;
+    const tensor::Tensor word = model->Parameters().front().value;
     model->Prepare(TextKind::kDocument, tensor::Precision::kFp32, tensor::Passes::kBoth);
-    const at::Tensor rows = model->Encode(pack, TextKind::kDocument, {});
+    const tensor::Tensor rows = model->Encode(pack, TextKind::kDocument, {});
     if (ends_before) model.reset();
-    rows.pow(3).sum().backward();
-    gradients.push_back(word.grad().to_dense());
+    SineLoss(rows).backward();
+    gradients.push_back(GradientOf(word));
   }
-  EXPECT_TRUE(at::equal(gradients[0], gradients[1]));
-  EXPECT_GT(gradients[0].abs().max().item<float>(), 0);
+  EXPECT_TRUE(AreEqual(gradients[0], gradients[1]));
+  EXPECT_GT(LargestOf(gradients[0]), 0);
 }
 
 TEST_P(DualEncoderTest, AnEmbeddingDoesNotDependOnItsNeighbours) {
-  const at::Tensor alone = EncodeTexts(model_.get(), {"red photo editor"});
-  const at::Tensor among = EncodeTexts(
+  const tensor::Tensor alone = EncodeTexts(model_.get(), {"red photo editor"});
+  const tensor::Tensor among = EncodeTexts(
       model_.get(), {"a", "fast music server for alpha beta gamma", "red photo editor", "game"});
   EXPECT_EQ(alone.size(1), model_->embedding_width());
-  EXPECT_LE((alone[0] - among[2]).abs().max().item<double>(), 1e-6);
-  EXPECT_GT((alone[0] - among[1]).abs().max().item<double>(), 1e-3);
+  EXPECT_LE(LargestDifference(alone[0], among[2]), 1e-6);
+  EXPECT_GT(LargestDifference(alone[0], among[1]), 1e-3);
 }
 
 TEST_P(DualEncoderTest, EmbeddingsHaveUnitLength) {
-  const at::Tensor embeddings = EncodeTexts(model_.get(), {"red", "", "slow file"});
-  EXPECT_LE((embeddings.norm(2, 1) - 1).abs().max().item<double>(), 1e-6);
+  const tensor::Tensor embeddings = EncodeTexts(model_.get(), {"red", "", "slow file"});
+  for (int64_t b = 0; b < 3; ++b) EXPECT_NEAR(NormOf(embeddings[b]), 1, 1e-6);
 }
 
 TEST_P(DualEncoderTest, SaveAndLoadGiveTheSameBytes) {
-  for (NamedParameter& parameter : model_->Parameters()) {
-    const at::NoGradGuard no_gradient;
-    parameter.value.add_(0.01);
-  }
-  const at::Tensor before = EncodeTexts(model_.get(), {"green graph", "slow game server"});
+  for (const NamedParameter& parameter : model_->Parameters()) AddToEach(parameter.value, 0.01);
+  const tensor::Tensor before = EncodeTexts(model_.get(), {"green graph", "slow game server"});
   model_->Save(folder_.path() / "saved");
   const auto loaded = DualEncoder::Load(folder_.path() / "saved");
-  EXPECT_TRUE(at::equal(EncodeTexts(loaded.get(), {"green graph", "slow game server"}), before));
+  EXPECT_TRUE(AreEqual(EncodeTexts(loaded.get(), {"green graph", "slow game server"}), before));
   loaded->Save(folder_.path() / "again");
   EXPECT_EQ(ReadFile(folder_.path() / "again" / "model.safetensors"),
             ReadFile(folder_.path() / "saved" / "model.safetensors"));
@@ -153,13 +149,13 @@ TEST_P(DualEncoderTest, SaveAndLoadGiveTheSameBytes) {
 TEST_P(DualEncoderTest, DropoutIsOnInTrainingOnlyAndFollowsItsNames) {
   const std::vector<std::string_view> texts = {"red photo editor", "fast music"};
   const ForwardOptions training{.training = true, .seed = 1, .step = 1};
-  const at::Tensor plain = EncodeTexts(model_.get(), texts);
-  const at::Tensor dropped = EncodeTexts(model_.get(), texts, training);
-  EXPECT_GT((plain - dropped).abs().max().item<double>(), 1e-4);
-  EXPECT_TRUE(at::equal(dropped, EncodeTexts(model_.get(), texts, training)));
-  const at::Tensor next =
+  const tensor::Tensor plain = EncodeTexts(model_.get(), texts);
+  const tensor::Tensor dropped = EncodeTexts(model_.get(), texts, training);
+  EXPECT_GT(LargestDifference(plain, dropped), 1e-4);
+  EXPECT_TRUE(AreEqual(dropped, EncodeTexts(model_.get(), texts, training)));
+  const tensor::Tensor next =
       EncodeTexts(model_.get(), texts, {.training = true, .seed = 1, .step = 2});
-  EXPECT_GT((next - dropped).abs().max().item<double>(), 1e-4);
+  EXPECT_GT(LargestDifference(next, dropped), 1e-4);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, DualEncoderTest, testing::Range(size_t{0}, kShapes),

@@ -1,8 +1,5 @@
 // The real all-MiniLM-L6-v2 against sentence-transformers, on 1,000 texts of different lengths.
 // Golden numbers: tools/golden/make_embedding_golden.py.
-#include <ATen/TensorOperators.h>
-#include <ATen/core/Tensor.h>
-#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +9,8 @@
 #include "model/dual_encoder.h"
 #include "model/embedding_golden.h"
 #include "support/test_data.h"
+#include "tensor/core/tape.h"
+#include "tensor/core/tensor.h"
 #include "tensor/machine/process.h"
 
 namespace tandem::model {
@@ -25,7 +24,7 @@ TEST(EmbeddingParity, EqualsSentenceTransformersOnAThousandTexts) {
   const auto folder = ModelDir();
   if (!folder) GTEST_SKIP() << kNoModelDir;
   tensor::SetUpProcess(0);
-  const at::NoGradGuard no_gradient;
+  const tensor::NoGradGuard no_gradient;
   const EmbeddingGolden golden = ReadEmbeddingGolden(std::filesystem::path(TANDEM_SOURCE_DIR) /
                                                      "tests/model/golden/all_minilm_l6_v2.tsv");
   const std::vector<std::string> texts = GoldenTexts(*shared);
@@ -45,7 +44,7 @@ TEST(EmbeddingParity, EqualsSentenceTransformersOnAThousandTexts) {
       ASSERT_EQ(ids[b].size(), golden.rows[first + b].tokens) << "text " << first + b;
       spans.push_back(ids[b]);
     }
-    const at::Tensor rows = model->Encode(tensor::Pack(spans), TextKind::kDocument, {});
+    const tensor::Tensor rows = model->Encode(tensor::Pack(spans), TextKind::kDocument, {});
     for (size_t b = 0; b < ids.size(); ++b) {
       const auto width = static_cast<size_t>(rows.size(1));
       worst = std::max(

@@ -1,8 +1,4 @@
 // Prompts that are chosen, saved and left out of pooling; embeddings that are cut.
-#include <ATen/TensorOperators.h>
-#include <ATen/core/Tensor.h>
-#include <ATen/ops/allclose.h>
-#include <ATen/ops/equal.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +12,10 @@
 #include "model/fingerprint.h"
 #include "model/prompt_lengths.h"
 #include "support/temporary_folder.h"
+#include "support/tensors.h"
 #include "support/tiny_model.h"
+#include "tensor/core/functions/functions.h"
+#include "tensor/core/tensor.h"
 #include "tensor/ops.h"
 
 namespace tandem::model {
@@ -49,7 +48,7 @@ class PromptsAndWidths : public testing::Test {
     }
   }
   // Embeddings of texts with the kind's prompt in front.
-  static at::Tensor Encode(DualEncoder& model, TextKind kind = TextKind::kQuery) {
+  static tensor::Tensor Encode(DualEncoder& model, TextKind kind = TextKind::kQuery) {
     PromptLengths lengths(model.tokenizer(kind), model.max_tokens(kind));
     std::vector<std::vector<int32_t>> ids;
     std::vector<int32_t> prompts;
@@ -103,14 +102,14 @@ TEST_F(PromptsAndWidths, PoolingMayLeaveThePromptOut) {
   const auto with = Load();
   const auto without = Load({.pooling = {.mode = std::nullopt, .include_prompt = false}});
   EXPECT_FALSE(without->include_prompt(TextKind::kQuery));
-  EXPECT_FALSE(at::allclose(Encode(*with), Encode(*without), 0, 1e-3));
+  EXPECT_GT(LargestDifference(Encode(*with), Encode(*without)), 1e-3);
   // Documents have no prompt here: nothing is left out.
-  EXPECT_TRUE(at::equal(Encode(*with, TextKind::kDocument), Encode(*without, TextKind::kDocument)));
+  EXPECT_TRUE(AreEqual(Encode(*with, TextKind::kDocument), Encode(*without, TextKind::kDocument)));
   EXPECT_NE(Fingerprint(*with), Fingerprint(*without));
   without->Save(Path("saved"));
   const auto loaded = DualEncoder::Load(Path("saved"));
   EXPECT_FALSE(loaded->include_prompt(TextKind::kQuery));
-  EXPECT_TRUE(at::equal(Encode(*loaded), Encode(*without)));
+  EXPECT_TRUE(AreEqual(Encode(*loaded), Encode(*without)));
 }
 
 TEST_F(PromptsAndWidths, AnotherPoolingIsSaved) {
@@ -118,8 +117,8 @@ TEST_F(PromptsAndWidths, AnotherPoolingIsSaved) {
   EXPECT_THAT(model->settings(), HasSubstr("pooling weightedmean\n"));
   model->Save(Path("saved"));
   const auto loaded = DualEncoder::Load(Path("saved"));
-  EXPECT_TRUE(at::equal(Encode(*loaded), Encode(*model)));
-  EXPECT_FALSE(at::allclose(Encode(*loaded), Encode(*Load()), 0, 1e-3));
+  EXPECT_TRUE(AreEqual(Encode(*loaded), Encode(*model)));
+  EXPECT_GT(LargestDifference(Encode(*loaded), Encode(*Load())), 1e-3);
 }
 
 TEST_F(PromptsAndWidths, CutEmbeddingsAreTheLeadingNumbersOfUnitLengthAgain) {
@@ -127,9 +126,9 @@ TEST_F(PromptsAndWidths, CutEmbeddingsAreTheLeadingNumbersOfUnitLengthAgain) {
   const auto cut = Load({.dimensions = 12});
   EXPECT_EQ(whole->embedding_width(), 32);
   EXPECT_EQ(cut->embedding_width(), 12);
-  const at::Tensor leading = Encode(*whole).narrow(1, 0, 12);
-  EXPECT_TRUE(at::allclose(Encode(*cut), tensor::NormalizeRows(leading), 0, 1e-6));
-  EXPECT_TRUE(at::equal(Encode(*Load({.dimensions = 0})), Encode(*whole)));
+  const tensor::Tensor leading = tensor::Columns(Encode(*whole), 0, 12);
+  EXPECT_LE(LargestDifference(Encode(*cut), tensor::NormalizeRows(leading)), 1e-6);
+  EXPECT_TRUE(AreEqual(Encode(*Load({.dimensions = 0})), Encode(*whole)));
   EXPECT_NE(Fingerprint(*whole), Fingerprint(*cut));
   ExpectUsageError("its embeddings have 32 numbers; they cannot be cut to 33",
                    [&] { Load({.dimensions = 33}); });
@@ -137,7 +136,7 @@ TEST_F(PromptsAndWidths, CutEmbeddingsAreTheLeadingNumbersOfUnitLengthAgain) {
 
 TEST_F(PromptsAndWidths, CutEmbeddingsOfADotProductModelKeepTheirLength) {
   Write("base/config_sentence_transformers.json", R"({"similarity_fn_name": "dot"})");
-  EXPECT_TRUE(at::equal(Encode(*Load({.dimensions = 12})), Encode(*Load()).narrow(1, 0, 12)));
+  EXPECT_TRUE(AreEqual(Encode(*Load({.dimensions = 12})), tensor::Columns(Encode(*Load()), 0, 12)));
 }
 
 TEST_F(PromptsAndWidths, TheFoldersTruncateDimHoldsUntilAFlagSaysOtherwise) {
@@ -181,19 +180,19 @@ TEST_F(PromptsAndWidths, TwoTowersAreTheSameModelByTheirRouter) {
          {"modules.json", "router_config.json", "config_sentence_transformers.json"}) {
       EXPECT_TRUE(std::filesystem::remove(Path("old") / file)) << file;
     }
-    EXPECT_TRUE(at::equal(Encode(*DualEncoder::Load(Path("old"))), Encode(*by_tandem)));
+    EXPECT_TRUE(AreEqual(Encode(*DualEncoder::Load(Path("old"))), Encode(*by_tandem)));
     std::filesystem::remove_all(Path("old"));
     std::filesystem::remove(Path("saved/tandem.json"));
     const auto by_router = DualEncoder::Load(Path("saved"));
     EXPECT_FALSE(by_router->shared());
     for (const TextKind kind : {TextKind::kQuery, TextKind::kDocument}) {
-      EXPECT_TRUE(at::equal(Encode(*by_router, kind), Encode(*by_tandem, kind)));
+      EXPECT_TRUE(AreEqual(Encode(*by_router, kind), Encode(*by_tandem, kind)));
     }
     EXPECT_EQ(by_router->prompt(TextKind::kDocument), "blue ");
     EXPECT_EQ(by_router->Parameters().size(), by_tandem->Parameters().size());
     by_router->Save(Path("again"));
     const auto again = DualEncoder::Load(Path("again"));
-    EXPECT_TRUE(at::equal(Encode(*again), Encode(*by_tandem)));
+    EXPECT_TRUE(AreEqual(Encode(*again), Encode(*by_tandem)));
   }
 }
 

@@ -1,7 +1,4 @@
 // What a model folder keeps besides weights: lengths, similarity, scale and bias, lower-casing.
-#include <ATen/core/Tensor.h>
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/equal.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,14 +1,6 @@
 // Models of two encoders, and new projections after one or two.
 #include "model/two_towers.h"
 
-#include <ATen/TensorOperators.h>
-#include <ATen/core/Tensor.h>
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/cos.h>
-#include <ATen/ops/equal.h>
-#include <ATen/ops/mm.h>
-#include <ATen/ops/sin.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +15,11 @@
 #include "base/files/files.h"
 #include "base/random.h"
 #include "support/temporary_folder.h"
+#include "support/tensors.h"
 #include "support/tiny_model.h"
+#include "tensor/core/functions/functions.h"
+#include "tensor/core/tape.h"
+#include "tensor/core/tensor.h"
 #include "tensor/machine/process.h"
 
 namespace tandem::model {
@@ -43,16 +39,16 @@ tensor::PackedTokens Packed(const DualEncoder& model, TextKind kind,
   return tensor::Pack(spans);
 }
 
-at::Tensor EncodeTexts(DualEncoder& model, TextKind kind,
-                       const std::vector<std::string_view>& texts) {
-  const at::NoGradGuard no_gradient;
+tensor::Tensor EncodeTexts(DualEncoder& model, TextKind kind,
+                           const std::vector<std::string_view>& texts) {
+  const tensor::NoGradGuard no_gradient;
   model.Prepare(kind, tensor::Precision::kFp32, tensor::Passes::kForward);
   return model.Encode(Packed(model, kind, texts), kind, {});
 }
 
 // Changes every parameter at random, so that two towers that were equal differ.
 void Perturb(DualEncoder& model) {
-  const at::NoGradGuard no_gradient;
+  const tensor::NoGradGuard no_gradient;
   RandomStream stream({.seed = 4, .purpose = "perturb"});
   for (const NamedParameter& parameter : model.Parameters()) {
     for (int64_t i = 0; i < parameter.value.numel(); ++i) {
@@ -109,36 +105,35 @@ TEST_P(TwoTowersTest, StartsAsTheSharedModel) {
   EXPECT_EQ(model_->embedding_width(), GetParam().projection.value_or(GetParam().dense ? 16 : 32));
   EXPECT_EQ(model_->shared(), GetParam().towers == Towers::kShared);
   for (const TextKind kind : kKinds) {
-    const at::Tensor rows = EncodeTexts(*model_, kind, texts);
-    EXPECT_TRUE(at::equal(rows, EncodeTexts(*shared, kind, texts)));
-    EXPECT_EQ(at::equal(rows, EncodeTexts(*other_seed, kind, texts)), !GetParam().projection);
-    EXPECT_LE((rows.norm(2, 1) - 1).abs().max().item<double>(), 1e-6);
+    const tensor::Tensor rows = EncodeTexts(*model_, kind, texts);
+    EXPECT_TRUE(AreEqual(rows, EncodeTexts(*shared, kind, texts)));
+    EXPECT_EQ(AreEqual(rows, EncodeTexts(*other_seed, kind, texts)), !GetParam().projection);
+    for (int64_t b = 0; b < rows.size(0); ++b) EXPECT_NEAR(NormOf(rows[b]), 1, 1e-6);
   }
 }
 
 TEST_P(TwoTowersTest, AnEmbeddingDoesNotDependOnItsNeighbours) {
   Perturb(*model_);
   for (const TextKind kind : kKinds) {
-    const at::Tensor alone = EncodeTexts(*model_, kind, {"red photo editor"});
-    const at::Tensor among =
+    const tensor::Tensor alone = EncodeTexts(*model_, kind, {"red photo editor"});
+    const tensor::Tensor among =
         EncodeTexts(*model_, kind, {"a", "fast music server for alpha", "red photo editor", "b"});
-    EXPECT_LE((alone[0] - among[2]).abs().max().item<double>(), 1e-6);
-    EXPECT_GT((alone[0] - among[1]).abs().max().item<double>(), 1e-3);
+    EXPECT_LE(LargestDifference(alone[0], among[2]), 1e-6);
+    EXPECT_GT(LargestDifference(alone[0], among[1]), 1e-3);
   }
 }
 
 TEST_P(TwoTowersTest, EachKindGoesThroughItsOwnTower) {
   Perturb(*model_);
-  const at::Tensor query = EncodeTexts(*model_, TextKind::kQuery, {"red photo editor"});
-  const at::Tensor document = EncodeTexts(*model_, TextKind::kDocument, {"red photo editor"});
-  EXPECT_EQ(at::equal(query, document), model_->shared());
+  const tensor::Tensor query = EncodeTexts(*model_, TextKind::kQuery, {"red photo editor"});
+  const tensor::Tensor document = EncodeTexts(*model_, TextKind::kDocument, {"red photo editor"});
+  EXPECT_EQ(AreEqual(query, document), model_->shared());
   for (const NamedParameter& parameter : model_->Parameters()) {
-    const at::NoGradGuard no_gradient;
-    if (parameter.name.starts_with("query.")) parameter.value.add_(0.01);
+    if (parameter.name.starts_with("query.")) AddToEach(parameter.value, 0.01);
   }
-  EXPECT_EQ(at::equal(EncodeTexts(*model_, TextKind::kQuery, {"red photo editor"}), query),
+  EXPECT_EQ(AreEqual(EncodeTexts(*model_, TextKind::kQuery, {"red photo editor"}), query),
             model_->shared());
-  EXPECT_TRUE(at::equal(EncodeTexts(*model_, TextKind::kDocument, {"red photo editor"}), document));
+  EXPECT_TRUE(AreEqual(EncodeTexts(*model_, TextKind::kDocument, {"red photo editor"}), document));
 }
 
 TEST_P(TwoTowersTest, ParametersHaveNamesOfTheirOwnAndSharedOnesAppearOnce) {
@@ -169,11 +164,11 @@ TEST_P(TwoTowersTest, SaveAndLoadGiveTheSameBytes) {
   EXPECT_EQ(loaded->Parameters().size(), model_->Parameters().size());
   const std::vector<std::string_view> texts = {"green graph", "slow game server"};
   for (const TextKind kind : kKinds) {
-    EXPECT_TRUE(at::equal(EncodeTexts(*loaded, kind, texts), EncodeTexts(*model_, kind, texts)));
+    EXPECT_TRUE(AreEqual(EncodeTexts(*loaded, kind, texts), EncodeTexts(*model_, kind, texts)));
     if (model_->shared()) continue;
     const char* name = kind == TextKind::kQuery ? "query" : "document";
     const auto alone = DualEncoder::Load(folder_.path() / "saved" / name);
-    EXPECT_TRUE(at::equal(EncodeTexts(*alone, kind, texts), EncodeTexts(*model_, kind, texts)));
+    EXPECT_TRUE(AreEqual(EncodeTexts(*alone, kind, texts), EncodeTexts(*model_, kind, texts)));
   }
   loaded->Save(folder_.path() / "again");
   EXPECT_TRUE(FilesOf(folder_.path() / "again") == FilesOf(folder_.path() / "saved"));
@@ -183,43 +178,48 @@ TEST_P(TwoTowersTest, SaveAndLoadGiveTheSameBytes) {
 
 // The gradient of a sum of scores between queries and documents, to which both towers and the
 // parameters that they share contribute.
-double Loss(DualEncoder& model, at::Tensor* graph = nullptr) {
+double Loss(DualEncoder& model, tensor::Tensor* graph = nullptr) {
   for (const TextKind kind : {TextKind::kQuery, TextKind::kDocument}) {
     model.Prepare(kind, tensor::Precision::kFp32, tensor::Passes::kBoth);
   }
-  const at::Tensor queries = model.Encode(
+  const tensor::Tensor queries = model.Encode(
       Packed(model, TextKind::kQuery, {"red photo", "fast music server"}), TextKind::kQuery, {});
-  const at::Tensor documents = model.Encode(
+  const tensor::Tensor documents = model.Encode(
       Packed(model, TextKind::kDocument, {"slow file", "a", "blue game"}), TextKind::kDocument, {});
-  const at::Tensor scores = at::mm(queries, documents.t());
-  const at::Tensor weights = at::cos(at::arange(scores.numel(), at::kDouble)).view(scores.sizes());
-  const at::Tensor loss = (at::sin(scores) * weights).sum();
+  const tensor::Tensor loss = SineLoss(tensor::ProductTransposed(queries, documents));
   if (graph) *graph = loss;
   return loss.item<double>();
+}
+
+// Gives a leaf the numbers that it has as doubles.
+void MakeDouble(const tensor::Tensor& leaf) {
+  const tensor::Tensor values = leaf.detach().to(tensor::kDouble);
+  leaf.body().type = tensor::kDouble;
+  leaf.set_data(values);
 }
 
 TEST_P(TwoTowersTest, GradientsEqualCentralDifferencesInFloat64) {
   Perturb(*model_);
   const std::vector<NamedParameter> parameters = model_->Parameters();
   for (const NamedParameter& parameter : parameters) {
-    parameter.value.set_data(parameter.value.detach().to(at::kDouble));
+    MakeDouble(parameter.value);
   }
-  at::Tensor loss;
+  tensor::Tensor loss;
   Loss(*model_, &loss);
   loss.backward();
-  const at::NoGradGuard no_gradient;
+  const tensor::NoGradGuard no_gradient;
   RandomStream stream({.seed = 8, .purpose = "elements"});
   constexpr double kStep = 1e-5;
   size_t compared = 0;
   for (const NamedParameter& parameter : parameters) {
-    ASSERT_TRUE(parameter.value.grad().defined()) << parameter.name;
-    const at::Tensor gradient = parameter.value.grad().to_dense().contiguous().view(-1);
+    const tensor::Tensor gradient = GradientOf(parameter.value);
+    ASSERT_TRUE(gradient.defined()) << parameter.name;
     auto* values = parameter.value.data_ptr<double>();
     for (int i = 0; i < 3; ++i) {
       const uint64_t element = stream.Below(static_cast<uint64_t>(parameter.value.numel()));
       const auto set = [&](double value) {
         values[element] = value;
-        parameter.value.unsafeGetTensorImpl()->bump_version();
+        parameter.value.bump_version();
       };
       const double kept = values[element];
       set(kept + kStep);

@@ -1,12 +1,16 @@
-// Objectives called with tensors: losses and gradients through libtorch's graph.
-#include <ATen/core/grad_mode.h>
+// Objectives called with tensors: losses and gradients through the graph.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
+#include <vector>
 
 #include "base/error.h"
 #include "objective/objective.h"
 #include "objective/random_tensors.h"
+#include "tensor/core/functions/functions.h"
+#include "tensor/core/tape.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::objective {
 namespace {
@@ -26,8 +30,8 @@ TEST(EveryObjectiveOnTensors, HasTheFormulasLossAndGradient) {
     EXPECT_EQ(loss.value.item<double>(), want.evaluation.loss);
     EXPECT_EQ(loss.count, want.evaluation.count);
     // Back-propagates twice the loss: the gradient must have the factor 2.
-    loss.value.mul(2).backward();
-    const at::Tensor got = tensors.scores.query_document.grad();
+    tensor::Mul(loss.value, 2).backward();
+    const tensor::Tensor got = tensors.scores.query_document.grad();
     for (int64_t i = 0; i < got.numel(); ++i) {
       EXPECT_EQ(got.data_ptr<double>()[i], 2 * want.query_document[static_cast<size_t>(i)]);
     }
@@ -46,11 +50,11 @@ TEST(EveryObjectiveOnTensors, HasTheFormulasLossesAndWeights) {
     EXPECT_EQ(loss.losses, want.evaluation.losses);
     EXPECT_EQ(loss.losses.size(), batch.q);
     loss.value.backward();
-    const at::Tensor got = tensors.scores.query_document.grad();
+    const tensor::Tensor got = tensors.scores.query_document.grad();
     for (int64_t i = 0; i < got.numel(); ++i) {
       EXPECT_EQ(got.data_ptr<double>()[i], want.query_document[static_cast<size_t>(i)]);
     }
-    const at::NoGradGuard no_gradient;
+    const tensor::NoGradGuard no_gradient;
     EXPECT_EQ(Evaluate(variant, tensors).losses, want.evaluation.losses);
   }
 }
@@ -68,11 +72,11 @@ TEST(EveryObjectiveOnTensors, ReturnsGradientsInTheDtypeOfTheScores) {
   for (const Variant& variant : AllVariants()) {
     SCOPED_TRACE(variant.name);
     RandomBatch batch(12, {});
-    const Tensors tensors(batch, at::kFloat);
+    const Tensors tensors(batch, tensor::kFloat);
     const Loss loss = Evaluate(variant, tensors);
-    EXPECT_EQ(loss.value.scalar_type(), at::kDouble);
+    EXPECT_EQ(loss.value.dtype(), tensor::kDouble);
     loss.value.backward();
-    EXPECT_EQ(tensors.scores.query_document.grad().scalar_type(), at::kFloat);
+    EXPECT_EQ(tensors.scores.query_document.grad().dtype(), tensor::kFloat);
   }
 }
 
@@ -91,8 +95,8 @@ TEST(EveryObjectiveOnTensors, NeedsNoGraphWhereGradientsAreOff) {
   RandomBatch batch(14, {});
   Tensors tensors(batch);
   tensors.scores.query_document = tensors.scores.query_document.detach();
-  tensors.scores.query_query = at::Tensor();
-  tensors.scores.document_document = at::Tensor();
+  tensors.scores.query_query = tensor::Tensor();
+  tensors.scores.document_document = tensor::Tensor();
   const Variant infonce = AllVariants().front();
   EXPECT_FALSE(Evaluate(infonce, tensors).value.requires_grad());
 }
@@ -101,6 +105,19 @@ TEST(EveryObjectiveOnTensors, TakesAColumnOutOfRangeForABug) {
   RandomBatch batch(15, {});
   batch.positive[0] = static_cast<int64_t>(batch.d);
   EXPECT_THROW(Evaluate(AllVariants().front(), Tensors(batch)), std::logic_error);
+}
+
+// Without a back end nothing can be computed on a device, and nothing is computed elsewhere
+// instead.
+TEST(EveryObjectiveOnTensors, SaysThatNoBackEndIsThereForItsDeviceForm) {
+  for (const Variant& variant : AllVariants()) {
+    SCOPED_TRACE(variant.name);
+    RandomBatch batch(18, {});
+    const Tensors tensors(batch);
+    const auto objective = MakeObjective(variant.info->name, variant.params, Forms::kDevice);
+    EXPECT_THROW(objective->Evaluate(tensors.scores, tensors.labels), UsageError);
+    EXPECT_THROW(objective->StartingBias(tensors.scores, tensors.labels, {}), UsageError);
+  }
 }
 
 }  // namespace

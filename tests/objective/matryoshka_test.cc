@@ -1,15 +1,6 @@
 // Objectives that judge embeddings at several widths.
 #include "objective/matryoshka.h"
 
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/cat.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/eye.h>
-#include <ATen/ops/from_blob.h>
-#include <ATen/ops/logical_not.h>
-#include <ATen/ops/ones.h>
-#include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,14 +8,19 @@
 #include <vector>
 
 #include "objective/random_batch.h"
+#include "objective/random_tensors.h"
 #include "objective/similarity.h"
+#include "support/tensors.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tape.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::objective {
 namespace {
 
 // tools/golden/make_matryoshka_golden.py makes the same rows.
-at::Tensor GoldenRows(int64_t count, int64_t offset) {
-  const at::Tensor rows = at::empty({count, 8}, at::kDouble);
+tensor::Tensor GoldenRows(int64_t count, int64_t offset) {
+  const tensor::Tensor rows = tensor::Empty({count, 8}, tensor::kDouble);
   for (int64_t i = 0; i < count; ++i) {
     for (int64_t j = 0; j < 8; ++j) {
       const int64_t k = i + offset;
@@ -37,15 +33,19 @@ at::Tensor GoldenRows(int64_t count, int64_t offset) {
 
 // Every document but a query's own is a negative.
 Labels AllNegatives(int64_t queries, int64_t documents) {
-  const at::Tensor own = at::eye(queries, documents, at::kBool);
-  const at::Tensor others = at::logical_not(at::eye(queries, at::kBool));
-  return {.positive = at::arange(queries, at::kLong),
-          .negative = at::logical_not(own),
+  const auto off_diagonal = [queries](int64_t columns) {
+    const tensor::Tensor mask = tensor::Full({queries, columns}, 1, tensor::kBool);
+    for (int64_t i = 0; i < queries; ++i) mask[i][i].zero_();
+    return mask;
+  };
+  const tensor::Tensor others = off_diagonal(queries);
+  return {.positive = tensor::Arange(queries, tensor::kLong),
+          .negative = off_diagonal(documents),
           .query_negative = others,
           .document_negative = others};
 }
 
-void ExpectNumbers(const at::Tensor& got, const std::vector<double>& want) {
+void ExpectNumbers(const tensor::Tensor& got, const std::vector<double>& want) {
   for (size_t i = 0; i < want.size(); ++i) {
     EXPECT_NEAR(got[static_cast<int64_t>(i)].item<double>(), want[i], 1e-9) << i;
   }
@@ -54,7 +54,7 @@ void ExpectNumbers(const at::Tensor& got, const std::vector<double>& want) {
 // tools/golden/make_matryoshka_golden.py printed the numbers. Its scale of 20 is the temperature
 // 0.05.
 TEST(Matryoshka, EqualsMatryoshkaLossOverMultipleNegativesRankingLoss) {
-  const at::Tensor queries = GoldenRows(3, 0), documents = GoldenRows(6, 10);
+  const tensor::Tensor queries = GoldenRows(3, 0), documents = GoldenRows(6, 10);
   const std::vector<int64_t> numbers = {2, 8, 4};  // in any order
   const std::vector<double> weights = {0.25, 1, 0.5};
   const ObjectiveInfo& info = FindObjective("infonce");
@@ -75,22 +75,22 @@ TEST(Matryoshka, EqualsMatryoshkaLossOverMultipleNegativesRankingLoss) {
       documents.grad()[4],
       {-0.066335259223470514, -0.047355834958889502, -0.028419868315225603, -0.0094839016709350986,
        0.0094962456922449059, 0.028431550831757788, 0.047366855971270681, 0.066300211673247331});
-  EXPECT_NEAR(queries.grad().norm().item<double>(), 16.822087984242234, 1e-9);
-  EXPECT_NEAR(documents.grad().norm().item<double>(), 9.3906932899764808, 1e-9);
+  EXPECT_NEAR(NormOf(queries.grad()), 16.822087984242234, 1e-9);
+  EXPECT_NEAR(NormOf(documents.grad()), 9.3906932899764808, 1e-9);
 }
 
 Labels LabelsOf(RandomBatch& batch) {
-  return {
-      .positive =
-          at::from_blob(batch.positive.data(), {static_cast<int64_t>(batch.q)}, at::kLong).clone(),
-      .negative = Bools(batch.negative, batch.q),
-      .query_negative = Bools(batch.query_negative, batch.q),
-      .document_negative = Bools(batch.document_negative, batch.q),
-      .labelled = batch.Labelled()};
+  return {.positive = tensor::FromBlob(batch.positive.data(), {static_cast<int64_t>(batch.q)},
+                                       tensor::kLong)
+                          .clone(),
+          .negative = Bools(batch.negative, batch.q),
+          .query_negative = Bools(batch.query_negative, batch.q),
+          .document_negative = Bools(batch.document_negative, batch.q),
+          .labelled = batch.Labelled()};
 }
 
-at::Tensor RandomRows(RandomStream& stream, int64_t rows, int64_t columns) {
-  const at::Tensor values = at::empty({rows, columns}, at::kDouble);
+tensor::Tensor RandomRows(RandomStream& stream, int64_t rows, int64_t columns) {
+  const tensor::Tensor values = tensor::Empty({rows, columns}, tensor::kDouble);
   for (int64_t i = 0; i < values.numel(); ++i) {
     values.data_ptr<double>()[i] = 2 * stream.Uniform() - 1;
   }
@@ -107,8 +107,8 @@ struct Case {
     RandomStream stream({.seed = 5, .purpose = "matryoshka test"});
     rows = RandomRows(stream, 8, 6).requires_grad_(true);
     if (of.info->StatesOf(of.params).logistic) {
-      states.scale = at::ones({1}, at::kDouble) * 3;
-      states.bias = at::ones({1}, at::kDouble) * -0.5;
+      states.scale = MakeTensor({1}, {3}, tensor::kDouble);
+      states.bias = MakeTensor({1}, {-0.5}, tensor::kDouble);
     }
   }
 
@@ -123,7 +123,7 @@ struct Case {
   RandomBatch batch;
   Labels labels;
   std::unique_ptr<const Objective> objective;
-  at::Tensor rows;  // [3 + 5, 6]
+  tensor::Tensor rows;  // [3 + 5, 6]
   States states;
 };
 
@@ -135,9 +135,9 @@ TEST(MatryoshkaOfEveryObjective, HasTheGradientOfCentralDifferences) {
       SCOPED_TRACE(variant.name + " " + kind);
       Case c(variant);
       c.At(kind, kWidths).value.backward();
-      const at::Tensor gradient = c.rows.grad().clone();
-      const double bound = 1e-5 * std::max(1.0, gradient.abs().max().item<double>());
-      const at::NoGradGuard no_gradient;
+      const tensor::Tensor gradient = c.rows.grad().clone();
+      const double bound = 1e-5 * std::max(1.0, LargestOf(gradient));
+      const tensor::NoGradGuard no_gradient;
       for (int64_t i = 0; i < c.rows.numel(); ++i) {
         constexpr double kStep = 1e-6;
         double& value = c.rows.data_ptr<double>()[i];
@@ -155,7 +155,7 @@ TEST(MatryoshkaOfEveryObjective, HasTheGradientOfCentralDifferences) {
 
 // The sum of what each width alone gives; count and losses of queries are the widest's.
 TEST(MatryoshkaOfEveryObjective, IsTheWeightedSumOfItsWidths) {
-  const at::NoGradGuard no_gradient;
+  const tensor::NoGradGuard no_gradient;
   for (const Variant& variant : AllVariants()) {
     SCOPED_TRACE(variant.name);
     const Case c(variant);
@@ -173,15 +173,15 @@ TEST(MatryoshkaOfEveryObjective, IsTheWeightedSumOfItsWidths) {
 
 // Scores of earlier batches are the widest's, with which narrower ones must not be compared.
 TEST(MatryoshkaOfEveryObjective, ComparesTheWidestAloneWithTheBank) {
-  const at::NoGradGuard no_gradient;
+  const tensor::NoGradGuard no_gradient;
   size_t with_bank = 0;
   for (const Variant& variant : AllVariants()) {
     SCOPED_TRACE(variant.name);
     Case c(variant);
     const double widest = c.At("cosine", {{6, 1}}).value.item<double>();
     const double all = c.At("cosine", kWidths).value.item<double>();
-    c.states.bank_positives = at::tensor({0.2, 0.4}, at::kDouble);
-    c.states.bank_negatives = at::tensor({0.1, 0.3, -0.2}, at::kDouble);
+    c.states.bank_positives = MakeTensor({2}, {0.2, 0.4}, tensor::kDouble);
+    c.states.bank_negatives = MakeTensor({3}, {0.1, 0.3, -0.2}, tensor::kDouble);
     const double banked_widest = c.At("cosine", {{6, 1}}).value.item<double>();
     const double banked = c.At("cosine", kWidths).value.item<double>();
     EXPECT_NEAR(banked - all, banked_widest - widest, 1e-9);

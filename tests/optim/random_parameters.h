@@ -1,4 +1,4 @@
-// Parameters and gradients for tests of rules, without libtorch.
+// Parameters and gradients for tests of rules, as plain arrays.
 #pragma once
 
 #include <deque>

@@ -1,7 +1,6 @@
 // Cross-encoders against sentence-transformers' CrossEncoder, and what cannot be loaded.
 #include "model/encoders/cross_encoder.h"
 
-#include <ATen/core/grad_mode.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

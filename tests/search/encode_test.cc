@@ -1,9 +1,5 @@
 #include "search/encode.h"
 
-#include <ATen/TensorOperators.h>
-#include <ATen/core/Tensor.h>
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/equal.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +12,10 @@
 #include "base/random.h"
 #include "search/encoding/embedding_cache.h"
 #include "support/temporary_folder.h"
+#include "support/tensors.h"
 #include "support/tiny_model.h"
+#include "tensor/core/tape.h"
+#include "tensor/core/tensor.h"
 #include "tensor/machine/process.h"
 #include "weights/modules/pooling.h"
 
@@ -51,10 +50,10 @@ class EncodeTest : public testing::Test {
 TEST_F(EncodeTest, WindowsAndBatchesChangeNothingButRounding) {
   const auto model = Load();
   const data::Texts texts = SomeTexts(57);
-  const at::Tensor whole = EncodeAll(*model, model::TextKind::kDocument, texts, {});
-  const at::Tensor pieces =
+  const tensor::Tensor whole = EncodeAll(*model, model::TextKind::kDocument, texts, {});
+  const tensor::Tensor pieces =
       EncodeAll(*model, model::TextKind::kDocument, texts, {.batch_tokens = 2, .window_texts = 2});
-  EXPECT_LE((whole - pieces).abs().max().item<double>(), 1e-6);
+  EXPECT_LE(LargestDifference(whole, pieces), 1e-6);
 }
 
 // Encodes on one thread, on several, and on so many that the last ones get no text.
@@ -62,18 +61,18 @@ TEST_F(EncodeTest, ThreadsWithBatchesOfTheirOwnChangeNothingButRounding) {
   const auto model = Load();
   const data::Texts texts = SomeTexts(1057);
   const EncodeOptions together{.thread_batch_tokens = size_t{1} << 30};
-  const at::Tensor whole = EncodeAll(*model, model::TextKind::kDocument, texts, together);
+  const tensor::Tensor whole = EncodeAll(*model, model::TextKind::kDocument, texts, together);
   for (const int threads : {1, 2, 5, 16}) {
     tensor::SetUpProcess(threads);
     for (const size_t tokens : {1, 8, 40}) {
       EncodeCounts counts;
-      const at::Tensor apart = EncodeAll(*model, model::TextKind::kDocument, texts,
-                                         {.thread_batch_tokens = tokens}, &counts);
-      EXPECT_LE((whole - apart).abs().max().item<double>(), 1e-6) << threads << ", " << tokens;
+      const tensor::Tensor apart = EncodeAll(*model, model::TextKind::kDocument, texts,
+                                             {.thread_batch_tokens = tokens}, &counts);
+      EXPECT_LE(LargestDifference(whole, apart), 1e-6) << threads << ", " << tokens;
       EXPECT_EQ(counts.texts, 1057U);
-      const at::Tensor again =
+      const tensor::Tensor again =
           EncodeAll(*model, model::TextKind::kDocument, texts, {.thread_batch_tokens = tokens});
-      EXPECT_TRUE(at::equal(apart, again)) << threads << ", " << tokens;
+      EXPECT_TRUE(AreEqual(apart, again)) << threads << ", " << tokens;
     }
   }
 }
@@ -86,27 +85,27 @@ TEST_F(EncodeTest, PoolingLeavesOutThePromptOfEachText) {
   const std::vector<int32_t> tokens = {0, 2, 4};  // [CLS] among them
   EncodeOptions options{.batch_tokens = 24, .window_texts = 4};
   options.prompt = [&](size_t i) { return std::string_view(prompts[i % 3]); };
-  const at::Tensor rows = EncodeAll(*model, model::TextKind::kDocument, texts, options);
-  const at::NoGradGuard no_gradient;
+  const tensor::Tensor rows = EncodeAll(*model, model::TextKind::kDocument, texts, options);
+  const tensor::NoGradGuard no_gradient;
   for (size_t i = 0; i < texts.size(); ++i) {
     std::vector<int32_t> ids;
     model->tokenizer(model::TextKind::kDocument)
         .Encode(prompts[i % 3] + std::string(texts.text(i)), 0, &ids);
     const std::span<const int32_t> span(ids);
-    const at::Tensor want = model->Encode(tensor::Pack({&span, 1}, {}, {&tokens[i % 3], 1}),
-                                          model::TextKind::kDocument, {});
-    EXPECT_LE((rows[static_cast<int64_t>(i)] - want[0]).abs().max().item<double>(), 1e-6) << i;
+    const tensor::Tensor want = model->Encode(tensor::Pack({&span, 1}, {}, {&tokens[i % 3], 1}),
+                                              model::TextKind::kDocument, {});
+    EXPECT_LE(LargestDifference(rows[static_cast<int64_t>(i)], want[0]), 1e-6) << i;
   }
-  const at::Tensor whole = EncodeAll(*Load(), model::TextKind::kDocument, texts, options);
-  EXPECT_LE((rows[0] - whole[0]).abs().max().item<double>(), 1e-6);
-  EXPECT_GT((rows[1] - whole[1]).abs().max().item<double>(), 1e-3);
+  const tensor::Tensor whole = EncodeAll(*Load(), model::TextKind::kDocument, texts, options);
+  EXPECT_LE(LargestDifference(rows[0], whole[0]), 1e-6);
+  EXPECT_GT(LargestDifference(rows[1], whole[1]), 1e-3);
 }
 
 TEST_F(EncodeTest, AStreamGivesTheSameRowsAndCountsInWindowsOfAnySize) {
   const auto model = Load();
   const data::Texts texts = SomeTexts(57);
   EncodeCounts wanted;
-  const at::Tensor whole = EncodeAll(*model, model::TextKind::kDocument, texts, {}, &wanted);
+  const tensor::Tensor whole = EncodeAll(*model, model::TextKind::kDocument, texts, {}, &wanted);
   for (const size_t size : {1U, 5U, 57U, 100U}) {
     const EncodeOptions options;
     StreamEncoder encoder(*model, model::TextKind::kDocument, options, texts.size());
@@ -117,11 +116,11 @@ TEST_F(EncodeTest, AStreamGivesTheSameRowsAndCountsInWindowsOfAnySize) {
         window.emplace_back(texts.text(i));
       }
       EncodeCounts of_window;
-      const at::Tensor rows = encoder.Encode(window, &of_window);
+      const tensor::Tensor rows = encoder.Encode(window, &of_window);
       EXPECT_EQ(of_window.texts, window.size());
       counts += of_window;
-      const at::Tensor want = whole.narrow(0, static_cast<int64_t>(first), rows.size(0));
-      EXPECT_LE((rows - want).abs().max().item<double>(), 1e-6);
+      const tensor::Tensor want = whole.narrow(0, static_cast<int64_t>(first), rows.size(0));
+      EXPECT_LE(LargestDifference(rows, want), 1e-6);
     }
     EXPECT_EQ(counts, wanted);
   }
@@ -186,17 +185,17 @@ TEST_F(EncodeTest, AnEmptyTextWithoutSpecialTokensHasAnEmbeddingOfZeros) {
       SCOPED_TRACE(fmt::format("{} {}", weights::PoolingModeName(mode), include_prompt));
       const auto model = Load({.pooling = {.mode = mode, .include_prompt = include_prompt}});
       EncodeCounts counts;
-      const at::Tensor rows = EncodeAll(*model, model::TextKind::kDocument, with, {}, &counts);
+      const tensor::Tensor rows = EncodeAll(*model, model::TextKind::kDocument, with, {}, &counts);
       EXPECT_EQ(counts.tokenless, 1U);
       EXPECT_EQ(counts.empty, 0U);
       const CachedEmbeddings cached = EmbedDistinct(*model, model::TextKind::kDocument, with.size(),
                                                     [&](size_t i) { return with.text(i); }, {});
       EXPECT_EQ(cached.counts, counts);
-      EXPECT_EQ(rows[1].abs().max().item<double>(), 0);
-      const at::Tensor alone = EncodeAll(*model, model::TextKind::kDocument, without, {});
-      EXPECT_LE((rows[0] - alone[0]).abs().max().item<double>(), 1e-6);
-      EXPECT_LE((rows[2] - alone[1]).abs().max().item<double>(), 1e-6);
-      EXPECT_GT(alone.abs().max().item<double>(), 0.01);
+      EXPECT_EQ(LargestOf(rows[1]), 0);
+      const tensor::Tensor alone = EncodeAll(*model, model::TextKind::kDocument, without, {});
+      EXPECT_LE(LargestDifference(rows[0], alone[0]), 1e-6);
+      EXPECT_LE(LargestDifference(rows[2], alone[1]), 1e-6);
+      EXPECT_GT(LargestOf(alone), 0.01);
     }
   }
 }
@@ -207,9 +206,9 @@ TEST_F(EncodeTest, APromptGoesBeforeTheText) {
   data::Texts without, with;
   without.Add("q", "file");
   with.Add("q", "red file");
-  const at::Tensor a = EncodeAll(*prompted, model::TextKind::kQuery, without, {});
-  const at::Tensor b = EncodeAll(*plain, model::TextKind::kQuery, with, {});
-  EXPECT_TRUE(at::equal(a, b));
+  const tensor::Tensor a = EncodeAll(*prompted, model::TextKind::kQuery, without, {});
+  const tensor::Tensor b = EncodeAll(*plain, model::TextKind::kQuery, with, {});
+  EXPECT_TRUE(AreEqual(a, b));
 }
 
 }  // namespace

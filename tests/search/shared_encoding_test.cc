@@ -1,8 +1,4 @@
 // Texts that several processes (threads here) encode together.
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/abs.h>
-#include <ATen/ops/clone.h>
-#include <ATen/ops/empty.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +12,10 @@
 #include "search/encode.h"
 #include "search/encoding/embedding_cache.h"
 #include "support/temporary_folder.h"
+#include "support/tensors.h"
 #include "support/tiny_model.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::search {
 namespace {
@@ -43,13 +42,13 @@ class SharedEncoding : public testing::Test {
     return [this](size_t i) { return std::string_view(texts_[i]); };
   }
   // Encodes in windows of 16 texts.
-  at::Tensor Encode(dist::ProcessGroup* group, EncodeCounts* counts) const {
+  tensor::Tensor Encode(dist::ProcessGroup* group, EncodeCounts* counts) const {
     const auto model = Model();
-    const at::Tensor all =
-        at::empty({static_cast<int64_t>(texts_.size()), model->embedding_width()}, at::kFloat);
+    const tensor::Tensor all = tensor::Empty(
+        {static_cast<int64_t>(texts_.size()), model->embedding_width()}, tensor::kFloat);
     *counts = EncodeTexts(*model, TextKind::kDocument, texts_.size(), Source(),
                           {.window_texts = 16, .group = group},
-                          [&](size_t first, const at::Tensor& rows) {
+                          [&](size_t first, const tensor::Tensor& rows) {
                             all.narrow(0, static_cast<int64_t>(first), rows.size(0)).copy_(rows);
                           });
     return all;
@@ -61,9 +60,9 @@ class SharedEncoding : public testing::Test {
     found.rows = found.rows.clone();  // the model and its cache end here
     return found;
   }
-  static void ExpectNear(const at::Tensor& got, const at::Tensor& want) {
+  static void ExpectNear(const tensor::Tensor& got, const tensor::Tensor& want) {
     ASSERT_EQ(got.sizes(), want.sizes());
-    EXPECT_LT((got - want).abs().max().item<double>(), 1e-5);
+    EXPECT_LT(LargestDifference(got, want), 1e-5);
   }
 
   TemporaryFolder folder_;
@@ -72,7 +71,7 @@ class SharedEncoding : public testing::Test {
 
 TEST_F(SharedEncoding, GivesEveryProcessTheRowsAndCountsOfOne) {
   EncodeCounts want_counts;
-  const at::Tensor want = Encode(nullptr, &want_counts);
+  const tensor::Tensor want = Encode(nullptr, &want_counts);
   EXPECT_EQ(want_counts.empty, 1);
   const auto errors = dist::RunRanks(3, [&](dist::ProcessGroup& group) {
     EncodeCounts counts;

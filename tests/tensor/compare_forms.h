@@ -1,13 +1,9 @@
-// Compares fused and portable operations with their reference forms in float64: outputs and all
-// gradients.
+// Compares fused or portable operations (TestedForm) with their reference forms in float64: outputs
+// and all gradients.
 //
 // Error = max|got - want| / max(1, max|want|) for each array.
 #pragma once
 
-#include <ATen/TensorOperators.h>
-#include <ATen/core/Tensor.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/sin.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,43 +13,34 @@
 #include <vector>
 
 #include "base/random.h"
+#include "tensor/arithmetic.h"
+#include "tensor/core/tensor.h"
 #include "tensor/inputs.h"
 #include "tensor/ops.h"
 
 namespace tandem::tensor {
 
 // An operation as a function of its differentiable inputs.
-using Operation = std::function<at::Tensor(const std::vector<at::Tensor>& inputs)>;
+using Operation = std::function<Tensor(const std::vector<Tensor>& inputs)>;
 
 struct Result {
-  at::Tensor out;
-  std::vector<at::Tensor> gradients;
+  Tensor out;
+  std::vector<Tensor> gradients;
 };
 
-inline Result RunOnce(const Operation& operation, const std::vector<at::Tensor>& inputs,
-                      const std::vector<at::ScalarType>& types, Form form) {
-  std::vector<at::Tensor> leaves;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    leaves.push_back(inputs[i].to(types[i]).clone().requires_grad_(true));
-  }
+// The gradients are those of the sum of outputs times weights. They are zeros for an input that
+// nothing reads.
+inline Result RunOnce(const Operation& operation, const std::vector<Tensor>& inputs,
+                      const std::vector<DType>& types, Form form) {
+  std::vector<Tensor> leaves;
+  for (size_t i = 0; i < inputs.size(); ++i) leaves.push_back(LeafOf(inputs[i], types[i]));
   const UseForm use_form(form);
-  const at::Tensor out = operation(leaves);
-  const at::Tensor weights = at::sin(at::arange(out.numel(), at::kDouble))
-                                 .view(out.sizes())
-                                 .to(at::kBFloat16)  // the same numbers for every type
-                                 .to(out.scalar_type());
-  (out * weights).sum(at::kDouble).backward();
-  Result result{out.detach().to(at::kDouble), {}};
-  for (const at::Tensor& leaf : leaves) {
-    const at::Tensor& gradient = leaf.grad();
-    result.gradients.push_back(
-        (gradient.is_sparse() ? gradient.to_dense() : gradient).to(at::kDouble));
-  }
+  const Tensor out = operation(leaves);
+  // The same numbers for every type.
+  out.backward(WeightsLike(out).to(kBFloat16).to(out.scalar_type()));
+  Result result{out.detach().to(kDouble), {}};
+  for (const Tensor& leaf : leaves) result.gradients.push_back(GradientOf(leaf));
   return result;
-}
-
-inline double Error(const at::Tensor& got, const at::Tensor& want) {
-  return (got - want).abs().max().item<double>() / std::max(1.0, want.abs().max().item<double>());
 }
 
 // The errors of the output and of each gradient.
@@ -68,18 +55,17 @@ inline std::vector<double> Errors(const Result& got, const Result& want) {
 // `activations` inputs come first and take the case's type; the others are float parameters. Where
 // rounding of bf16 is amplified, by a norm of rows with few channels or by the step of a slope, the
 // bound is 1.5 times the error of the reference form in the same type.
-inline void ExpectFormsEqualReference(const Operation& operation,
-                                      const std::vector<at::Tensor>& inputs, size_t activations) {
-  const std::vector<at::ScalarType> wide(inputs.size(), at::kDouble);
+inline void ExpectFormsEqualReference(const Operation& operation, const std::vector<Tensor>& inputs,
+                                      size_t activations) {
+  const std::vector<DType> wide(inputs.size(), kDouble);
   const Result want = RunOnce(operation, inputs, wide, Form::kReference);
   for (const FormCase& c : FormCases()) {
-    const bool is_double = c.activation == at::kDouble;
-    std::vector<at::ScalarType> types(inputs.size(), is_double ? at::kDouble : at::kFloat);
+    const bool is_double = c.activation == kDouble;
+    std::vector<DType> types(inputs.size(), is_double ? kDouble : kFloat);
     std::fill_n(types.begin(), activations, c.activation);
     const std::vector<double> errors = Errors(RunOnce(operation, inputs, types, c.form), want);
     std::vector<double> bounds(errors.size(), c.bound);
-    if (c.activation == at::kBFloat16 &&
-        *std::max_element(errors.begin(), errors.end()) > c.bound) {
+    if (c.activation == kBFloat16 && *std::max_element(errors.begin(), errors.end()) > c.bound) {
       const std::vector<double> usual =
           Errors(RunOnce(operation, inputs, types, Form::kReference), want);
       for (size_t i = 0; i < bounds.size(); ++i) bounds[i] = std::max(c.bound, 1.5 * usual[i]);
@@ -91,24 +77,25 @@ inline void ExpectFormsEqualReference(const Operation& operation,
   }
 }
 
-struct Shape {
+// Texts, and the widths of an encoder that reads them.
+struct TextShape {
   std::vector<int64_t> lengths;
   int64_t heads;
   int64_t hidden;
   int64_t inner;
 };
 
-inline std::vector<Shape> Shapes() {
-  std::vector<Shape> shapes = {{{1}, 1, 16, 32},
-                               {{1, 1, 1}, 2, 32, 64},
-                               {{5, 1, 37, 12, 64, 3}, 4, 64, 96},
-                               {{300, 2, 129}, 3, 96, 192}};
+inline std::vector<TextShape> Shapes() {
+  std::vector<TextShape> shapes = {{{1}, 1, 16, 32},
+                                   {{1, 1, 1}, 2, 32, 64},
+                                   {{5, 1, 37, 12, 64, 3}, 4, 64, 96},
+                                   {{300, 2, 129}, 3, 96, 192}};
   RandomStream stream({.seed = 11, .purpose = "shapes"});
   for (int i = 0; i < 6; ++i) {
-    Shape shape{{},
-                1 + static_cast<int64_t>(stream.Below(4)),
-                0,
-                16 * (1 + static_cast<int64_t>(stream.Below(10)))};
+    TextShape shape{{},
+                    1 + static_cast<int64_t>(stream.Below(4)),
+                    0,
+                    16 * (1 + static_cast<int64_t>(stream.Below(10)))};
     shape.hidden = shape.heads * 16 * (1 + static_cast<int64_t>(stream.Below(3)));
     for (uint64_t b = 0; b <= stream.Below(9); ++b) {
       shape.lengths.push_back(1 + static_cast<int64_t>(stream.Below(90)));

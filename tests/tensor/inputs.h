@@ -1,14 +1,6 @@
 // Random inputs of tests of fused operations, and the types they run in.
 #pragma once
 
-#include <ATen/TensorOperators.h>
-#include <ATen/core/Tensor.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/cos.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/outer.h>
-#include <ATen/ops/sin.h>
-
 #include <cmath>
 #include <cstdint>
 #include <span>
@@ -17,6 +9,9 @@
 #include <vector>
 
 #include "base/random.h"
+#include "tensor/core/device_functions.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tensor.h"
 #include "tensor/fused/kernel_arguments.h"
 #include "tensor/isa/isa.h"
 #include "tensor/linear.h"
@@ -30,11 +25,11 @@ class Inputs {
   explicit Inputs(uint64_t seed) : stream_({.seed = seed, .purpose = "ops_test"}) {}
 
   // Uniform in [-scale, scale], rounded to bf16 so that every type starts from the same numbers.
-  at::Tensor Make(at::IntArrayRef sizes, double scale) {
-    at::Tensor values = at::empty(sizes, at::kDouble);
+  Tensor Make(const Shape& sizes, double scale) {
+    const Tensor values = Empty(sizes, kDouble);
     auto* data = values.data_ptr<double>();
     for (int64_t i = 0; i < values.numel(); ++i) data[i] = (2 * stream_.Uniform() - 1) * scale;
-    return values.to(at::kBFloat16).to(at::kDouble);
+    return values.to(kBFloat16).to(kDouble);
   }
 
   // Uniform over both ends and all between.
@@ -59,24 +54,37 @@ class Inputs {
 };
 
 // Angles as transformers computes them, for `width` channels of a head and 512 positions.
-inline Rotary RotaryOf(int64_t width, at::ScalarType type) {
-  const at::Tensor exponents =
-      at::arange(width / 2, at::kDouble) * (2.0 / static_cast<double>(width));
-  const at::Tensor angles =
-      at::outer(at::arange(512, at::kDouble), (exponents * -std::log(10000.0)).exp());
-  return {at::cos(angles).to(type), at::sin(angles).to(type)};
+inline Rotary RotaryOf(int64_t width, DType type) {
+  constexpr int64_t kPositions = 512;
+  const int64_t turns = width / 2;
+  const Tensor cosines = Empty({kPositions, turns}, kDouble), sines = EmptyLike(cosines);
+  for (int64_t i = 0; i < cosines.numel(); ++i) {
+    const double exponent = static_cast<double>(i % turns) * (2.0 / static_cast<double>(width));
+    const double angle = static_cast<double>(i / turns) * std::exp(exponent * -std::log(10000.0));
+    cosines.data_ptr<double>()[i] = std::cos(angle);
+    sines.data_ptr<double>()[i] = std::sin(angle);
+  }
+  return {cosines.to(type), sines.to(type)};
+}
+
+// Token types that alternate in each text, int32 [T].
+inline Tensor AlternatingTypes(const PackedTokens& tokens) {
+  const Tensor types = tokens.positions.clone();
+  auto* values = types.data_ptr<int32_t>();
+  for (int64_t i = 0; i < types.numel(); ++i) values[i] %= 2;
+  return types;
 }
 
 // A Linear that is prepared for activations of the type that `x` has, in both passes.
-inline Linear PreparedFor(const at::Tensor& x, std::vector<at::Tensor> weights,
-                          std::vector<at::Tensor> biases) {
+inline Linear PreparedFor(const Tensor& x, std::vector<Tensor> weights,
+                          std::vector<Tensor> biases) {
   Linear linear(std::move(weights), std::move(biases));
   linear.Prepare(KernelType(x), Passes::kBoth);
   return linear;
 }
 
 struct Case {
-  at::ScalarType activation;
+  DType activation;
   double bound;  // of the error; the tests say how they measure it
 };
 
@@ -84,28 +92,35 @@ struct Case {
 // handful of roundings in a row; its products exist from AVX-512 on (slow below AVX512-BF16, absent
 // on AVX2).
 inline std::vector<Case> Cases() {
-  std::vector<Case> cases = {{at::kFloat, 2e-5}};
-  if (CurrentIsa() >= Isa::kAvx512) cases.push_back({at::kBFloat16, 3e-2});
+  std::vector<Case> cases = {{kFloat, 2e-5}};
+  if (CurrentIsa() >= Isa::kAvx512) cases.push_back({kBFloat16, 3e-2});
   return cases;
 }
 
 // A case in a form that is not the reference.
 struct FormCase {
   Form form;
-  at::ScalarType activation;
+  DType activation;
   double bound;
 
   std::string Name() const {
-    return std::string(form == Form::kFused ? "fused, " : "portable, ") + at::toString(activation);
+    return (form == Form::kFused ? "fused, " : "portable, ") +
+           std::string(tensor::Name(activation));
   }
 };
 
+// The form that a test program compares with the reference: the portable one where it has a back
+// end, else the fused one.
+inline Form TestedForm() {
+  return LoadedBackEndFunctions() == nullptr ? Form::kFused : Form::kPortable;
+}
+
 // The portable form also in double, where only the order of sums differs from the reference.
 inline std::vector<FormCase> FormCases() {
-  std::vector<FormCase> cases = {{Form::kPortable, at::kDouble, 1e-11}};
-  for (const Form form : {Form::kFused, Form::kPortable}) {
-    for (const Case& c : Cases()) cases.push_back({form, c.activation, c.bound});
-  }
+  const Form form = TestedForm();
+  std::vector<FormCase> cases;
+  if (form == Form::kPortable) cases.push_back({form, kDouble, 1e-11});
+  for (const Case& c : Cases()) cases.push_back({form, c.activation, c.bound});
   return cases;
 }
 

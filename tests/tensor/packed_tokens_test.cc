@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <vector>
 
+#include "tensor/core/tensor.h"
 #include "tensor/dropout.h"
 
 namespace tandem::tensor {
@@ -38,7 +40,7 @@ TEST(Pack, RowKeysNameTextAndPositionNotTheRow) {
 TEST(Pack, ATextWithoutTokensGetsAMarkedRow) {
   const std::vector<int32_t> a = {5, 6}, none;
   const std::vector<std::span<const int32_t>> texts = {a, none};
-  const auto values = [](const at::Tensor& t) {
+  const auto values = [](const Tensor& t) {
     return std::vector<int32_t>(t.data_ptr<int32_t>(), t.data_ptr<int32_t>() + t.numel());
   };
   const PackedTokens packed = Pack(texts);
@@ -46,6 +48,28 @@ TEST(Pack, ATextWithoutTokensGetsAMarkedRow) {
   EXPECT_EQ(values(packed.sequence_starts), (std::vector<int32_t>{0, 2, 3}));
   EXPECT_EQ(values(packed.stand_ins), (std::vector<int32_t>{0, 1}));
   EXPECT_FALSE(Pack(std::vector<std::span<const int32_t>>{a, a}).stand_ins.defined());
+}
+
+TEST(Pack, CopiesShareWhatABackEndKeeps) {
+  const std::vector<int32_t> a = {5, 6}, b = {7};
+  const PackedTokens packed = Pack(std::vector<std::span<const int32_t>>{a, b});
+  const PackedTokens copy = packed;
+  int made = 0;
+  const auto value_of = [&made](const PackedTokens& tokens) {
+    return *tokens.back_end_slot->Get<int>([&made] { return std::make_shared<const int>(++made); });
+  };
+  EXPECT_EQ(value_of(packed), 1);
+  EXPECT_EQ(value_of(copy), 1);
+  EXPECT_EQ(value_of(Pack(std::vector<std::span<const int32_t>>{a})), 2);
+  EXPECT_TRUE(packed.To(kCpuDevice).ids.is_same(packed.ids));
+}
+
+TEST(Pack, HostStartsAreTheStarts) {
+  const std::vector<int32_t> a = {5, 6}, b = {7};
+  PackedTokens packed = Pack(std::vector<std::span<const int32_t>>{a, b});
+  EXPECT_TRUE(packed.HostStarts().is_same(packed.sequence_starts));
+  packed.host_starts.reset();
+  EXPECT_TRUE(packed.HostStarts().is_same(packed.sequence_starts));
 }
 
 }  // namespace

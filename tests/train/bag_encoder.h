@@ -2,22 +2,20 @@
 // of a table, times a matrix, plus a bias. Words are split at spaces; each has its own id.
 #pragma once
 
-#include <ATen/ops/embedding_bag.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/linear.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "base/hashes/text_hash.h"
 #include "base/random.h"
 #include "model/dual_encoder.h"
+#include "tensor/core/functions/functions.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::model {
 
@@ -62,16 +60,14 @@ class BagEncoder final : public DualEncoder {
   }
 
   void Prepare(TextKind, tensor::Precision, tensor::Passes) override {}
-  at::Tensor Encode(const tensor::PackedTokens& tokens, TextKind,
-                    const ForwardOptions& options) const override {
+  tensor::Tensor Encode(const tensor::PackedTokens& tokens, TextKind,
+                        const ForwardOptions& options) const override {
     if (on_encode) on_encode();
     seen_options.push_back(options);
     seen_keys.push_back(tokens.text_keys);
-    const at::Tensor starts = tokens.sequence_starts.narrow(0, 0, tokens.texts());
-    const at::Tensor bags = std::get<0>(at::embedding_bag(table_, tokens.ids, starts,
-                                                          /*scale_grad_by_freq=*/false,
-                                                          /*mode=*/1));
-    return at::linear(bags, weight_, bias_);
+    const tensor::Tensor bags =
+        tensor::Product(Averages(tokens), tensor::TakeRows(table_, tokens.ids));
+    return tensor::AddToRows(tensor::ProductTransposed(bags, weight_), bias_);
   }
   bool shared() const override { return true; }
   int64_t embedding_width() const override { return weight_.size(0); }
@@ -91,19 +87,31 @@ class BagEncoder final : public DualEncoder {
   std::string query_prompt, document_prompt;
   std::function<void()> on_encode;                   // called by every forward pass; null: nothing
   mutable std::vector<ForwardOptions> seen_options;  // of every call of Encode
-  mutable std::vector<at::Tensor> seen_keys;         // text_keys of every call
+  mutable std::vector<tensor::Tensor> seen_keys;     // text_keys of every call
 
  private:
-  static at::Tensor Random(RandomStream& stream, at::IntArrayRef shape, double scale) {
-    at::Tensor tensor = at::empty(shape, at::kFloat);
-    auto* values = static_cast<float*>(tensor.data_ptr());
+  // The matrix [B, T] that takes the mean of each text's rows.
+  static tensor::Tensor Averages(const tensor::PackedTokens& tokens) {
+    const tensor::Tensor averages =
+        tensor::Zeros({tokens.texts(), tokens.tokens()}, tensor::kFloat);
+    const auto* start = tokens.sequence_starts.data_ptr<int32_t>();
+    for (int64_t text = 0; text < tokens.texts(); ++text) {
+      auto* row = averages.data_ptr<float>() + text * tokens.tokens();
+      std::fill(row + start[text], row + start[text + 1],
+                1.0F / static_cast<float>(start[text + 1] - start[text]));
+    }
+    return averages;
+  }
+  static tensor::Tensor Random(RandomStream& stream, const tensor::Shape& shape, double scale) {
+    tensor::Tensor tensor = tensor::Empty(shape, tensor::kFloat);
+    auto* values = tensor.data_ptr<float>();
     for (int64_t i = 0; i < tensor.numel(); ++i) {
       values[i] = static_cast<float>(scale * (2 * stream.Uniform() - 1));
     }
     return tensor.set_requires_grad(true);
   }
 
-  at::Tensor table_, weight_, bias_;
+  tensor::Tensor table_, weight_, bias_;
   WordTokenizer tokenizer_;
 };
 

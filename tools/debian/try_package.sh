@@ -14,7 +14,7 @@ cat >/tmp/case.json <<'END'
 [{"objective": "infonce", "parameters": {}, "queries": [[1, 0]], "documents": [[1, 0], [0, 1]],
   "positive": [0], "negative_mask": [[false, true]]}]
 END
-tandem loss /tmp/case.json >/tmp/loss.json  # tandem-torch, of libexec
+tandem loss /tmp/case.json >/tmp/loss.json
 grep -q loss /tmp/loss.json || fail "tandem loss printed $(cat /tmp/loss.json)"
 rm /tmp/case.json /tmp/loss.json
 

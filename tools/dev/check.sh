@@ -105,7 +105,7 @@ run_portable() {
 # --- kill -9 -------------------------------------------------------------------------------------
 
 run_kills() {
-  build_targets release "tandem_cli tandem_torch_cli"
+  build_targets release "$programs"
   python3 tools/demo/package_dataset.py --index demo/index --output demo/tiny/data --size tiny
   python3 tools/checks/kill_resume.py --program build/release/tandem --model "$model" \
     --data demo/tiny/data --kills "${KILLS:-100}"
@@ -128,7 +128,7 @@ run_launchers() {
     quietly build/launchers.log python3 -m venv .cache/torchrun
     quietly build/launchers.log .cache/torchrun/bin/pip install torch numpy
   fi
-  build_targets release "tandem_cli tandem_torch_cli"
+  build_targets release "$programs"
   python3 tools/demo/package_dataset.py --index demo/index --output demo/tiny/data --size tiny
   python3 tools/checks/check_launchers.py --program build/release/tandem --model "$model" \
     --data demo/tiny/data --torchrun "$torchrun"
@@ -138,7 +138,7 @@ run_launchers() {
 
 # Slow and long lines between two network namespaces, and one that is cut.
 run_network() {
-  build_targets release "tandem_cli tandem_torch_cli"
+  build_targets release "$programs"
   python3 tools/demo/package_dataset.py --index demo/index --output demo/tiny/data --size tiny
   python3 tools/checks/check_network.py --program build/release/tandem --model "$model" \
     --data demo/tiny/data
@@ -148,7 +148,7 @@ run_network() {
 
 # Reading, checking and training with a data set of MS MARCO's size, in 6 GiB.
 run_scale() {
-  build_targets release "tandem_cli tandem_torch_cli"
+  build_targets release "$programs"
   sources=${SCALE_SOURCES:-../shared/data/squad-v1.1 ../shared/data/medquad ../shared/data/scifact}
   python3 tools/checks/scale.py --program build/release/tandem --model "$model" \
     --work "${SCALE_WORK:-.cache/scale}" --documents "${SCALE_DOCUMENTS:-8841823}" \
@@ -157,16 +157,14 @@ run_scale() {
 
 # --- sanitizers ----------------------------------------------------------------------------------
 
-# ThreadSanitizer does not know libgomp, so only the half without libtorch.
 run_thread_sanitizer() {
   build_targets tsan all -DTANDEM_WARNINGS_AS_ERRORS=ON
   run_tests tsan
 }
 
-# libtorch leaks, so leaks are not looked for.
 run_address_sanitizer() {
-  build_targets asan-torch all -DTANDEM_WARNINGS_AS_ERRORS=ON
-  ASAN_OPTIONS=detect_leaks=0 run_tests asan-torch
+  build_targets asan all -DTANDEM_WARNINGS_AS_ERRORS=ON
+  run_tests asan
 }
 
 # --- pages ---------------------------------------------------------------------------------------
@@ -207,7 +205,7 @@ run_meanings() {
 # Clients of other programs agree with `tandem serve`, and it stands load with faults. With
 # PEER_PYTHON=python the openai package and sentence-transformers are among them.
 run_serve() {
-  build_targets release "tandem_cli tandem_torch_cli"
+  build_targets release "$programs"
   python3 tools/checks/check_serve.py --program build/release/tandem --model "$model" \
     --seconds "${SERVE_SECONDS:-600}"
 }
@@ -252,6 +250,7 @@ check() {
       *) fail "check has no part $name; it has suites, links, files, headers, portable, entries, meanings, kills, launchers, network, scale, pages, serve, package, sanitizers, libtorch and fuzz" ;;
     esac
   done
+  use_back_end ON
   setup
   find_model
   find_tokenizer

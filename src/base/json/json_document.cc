@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <new>
 #include <string>
 #include <utility>
 
+#include "base/error.h"
 #include "base/json/json_problem.h"
 
 namespace tandem {
@@ -139,10 +139,13 @@ JsonElementMember JsonElement::Members::Iterator::operator*() const {
 struct JsonDocument::State {
   // Copies the text that it parses. Throws JsonLevelsError for a text of more than `most_levels`.
   bool Parse(std::string_view text, size_t most_levels) {
+    const simdjson::padded_string padded(text);
+    const bool copied = padded.size() == text.size() && padded.data() != nullptr;
+    if (!copied && !text.empty()) throw MemoryError(text.size());
     // The parser counts one level more.
     simdjson::error_code error = parser.allocate(std::max<size_t>(text.size(), 1), most_levels + 1);
-    if (!error) error = parser.parse(simdjson::padded_string(text)).get(root);
-    if (error == simdjson::MEMALLOC) throw std::bad_alloc();
+    if (!error) error = parser.parse(padded).get(root);
+    if (error == simdjson::MEMALLOC) throw MemoryError(0);
     if (error == simdjson::DEPTH_ERROR) throw JsonLevelsError(most_levels);
     return !error;
   }

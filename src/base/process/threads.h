@@ -1,4 +1,4 @@
-// Says how many threads the machine gives, and a plain parallel loop for the torch-free half.
+// Says how many threads the machine gives, and a plain parallel loop for what is not of tensors.
 #pragma once
 
 #include <cstddef>

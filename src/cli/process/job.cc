@@ -15,12 +15,9 @@
 #include "base/log.h"
 #include "base/process/interrupt.h"
 #include "base/process/launch.h"
-#include "cli/process/machine_problem.h"
+#include "cli/process/memory_problem.h"
 #include "cli/terminal.h"
 #include "cli/version.h"
-#if TANDEM_WITH_CUDA
-#include "dist/nccl_group.h"
-#endif
 
 namespace tandem::app {
 namespace {
@@ -64,9 +61,6 @@ dist::ProcessGroup* CurrentGroup() { return current_group; }
 
 void RunInGroup(const std::string& command, const JobOptions& options,
                 const std::function<void(dist::ProcessGroup& group)>& body) {
-#if TANDEM_WITH_CUDA
-  dist::LeaveNcclErrorsToGroups();
-#endif
   const std::unique_ptr<dist::ProcessGroup> group =
       dist::ProcessGroup::Join(CurrentLaunch(), {.timeout = std::chrono::seconds(options.timeout)});
   if (group->alone()) return body(*group);
@@ -77,14 +71,14 @@ void RunInGroup(const std::string& command, const JobOptions& options,
     body(*group);
     group->Leave();
     current_group = nullptr;
+  } catch (const MemoryError& error) {
+    End(*group, error.exit_code(), WithRank(*group, MemoryProblem(error).c_str()));
   } catch (const Error& error) {
     End(*group, error.exit_code(), WithRank(*group, error.what()));
   } catch (const std::bad_alloc&) {
-    End(*group, ExitCode::kInternal, WithRank(*group, "out of memory"));
+    const MemoryError error(0);  // of a container: nobody knows how many bytes
+    End(*group, error.exit_code(), WithRank(*group, MemoryProblem(error).c_str()));
   } catch (const std::exception& error) {
-    if (const auto problem = MachineProblem(error)) {
-      End(*group, ExitCode::kUsage, WithRank(*group, problem->c_str()));
-    }
     End(*group, ExitCode::kInternal,
         WithRank(*group, fmt::format("internal error: {}", error.what()).c_str()));
   }

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/flags.h"
-#include "cli/process/torch_half.h"
+#include "cli/process/short_waits.h"
 
 namespace tandem::app {
 namespace {
@@ -18,6 +18,7 @@ void RunChecked(const CalibrateOptions& options) {
     throw UsageError(
         fmt::format("--relevance-level is {}; expected a number above 0", options.relevance_level));
   }
+  WaitBriefly();
   RunCalibrate(options);
 }
 
@@ -51,8 +52,6 @@ CommandBody Configure(Flags& flags) {
 }
 
 }  // namespace
-
-[[gnu::weak]] void RunCalibrate(const CalibrateOptions&) { ReplaceByTorchHalf(); }
 
 extern const Command kCalibrateCommand{
     {.name = "calibrate", .summary = "Fit how a model's scores become probabilities"}, Configure};

@@ -15,7 +15,7 @@
 #include "cli/command.h"
 #include "cli/flags.h"
 #include "cli/output_style.h"
-#include "cli/process/torch_half.h"
+#include "cli/process/short_waits.h"
 #include "commands/compare/compare_output.h"
 #include "commands/evaluate/evaluation_output.h"
 #include "commands/identical_ids.h"
@@ -130,6 +130,7 @@ void RunCompare(CompareCommandOptions options) {
   if (options.split.empty()) options.split = "test";
   for (const std::string& system : options.systems) {
     if (IsModel(system)) {
+      WaitBriefly();
       RunCompareModels(options);
       return;
     }
@@ -218,8 +219,6 @@ void FinishComparison(const std::vector<ComparedSystem>& compared, const data::Q
                                  .options = options},
                                 OutputStyle());
 }
-
-[[gnu::weak]] void RunCompareModels(const CompareCommandOptions&) { ReplaceByTorchHalf(); }
 
 extern const Command kCompareCommand{
     {.name = "compare", .summary = "Whether runs or models differ by more than chance, and where"},

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/flags.h"
-#include "cli/process/torch_half.h"
+#include "cli/process/short_waits.h"
 #include "commands/encode/encode_shard.h"
 
 namespace tandem::app {
@@ -110,13 +110,12 @@ CommandBody Configure(Flags& flags) {
     Assign(*words, options.get());
     Check(options.get());
     options->model.prompts_documents = options->kind == "document";
+    WaitBriefly();
     RunEncode(*options);
   };
 }
 
 }  // namespace
-
-[[gnu::weak]] void RunEncode(const EncodeCommandOptions&) { ReplaceByTorchHalf(); }
 
 extern const Command kEncodeCommand{{.name = "encode", .summary = "Turn texts into embeddings"},
                                     Configure};

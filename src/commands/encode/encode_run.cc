@@ -26,6 +26,7 @@
 #include "embeddings/layouts/parts.h"
 #include "search/encode.h"
 #include "search/encoding/encoding_source.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::app {
 namespace {
@@ -183,7 +184,7 @@ void EncodeJob::EncodeBlocks(const NextInputText& next, std::optional<uint64_t> 
                                   before));
     }
     embeddings::EncodeCounts counts;
-    const at::Tensor rows = encoder.Encode(block.texts, &counts);
+    const tensor::Tensor rows = encoder.Encode(block.texts, &counts);
     output.Write({.rows = {rows.data_ptr<float>(), static_cast<size_t>(rows.numel())},
                   .ids = block.ids,
                   .texts_hash = block.hash,

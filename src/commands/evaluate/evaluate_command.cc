@@ -15,7 +15,7 @@
 #include "cli/flags.h"
 #include "cli/output_style.h"
 #include "cli/process/job_flags.h"
-#include "cli/process/torch_half.h"
+#include "cli/process/short_waits.h"
 #include "commands/evaluate/evaluation_output.h"
 #include "commands/evaluate/threshold_output.h"
 #include "commands/identical_ids.h"
@@ -226,9 +226,11 @@ void RunEvaluate(EvaluateOptions options) {
   if (with_run) {
     RunEvaluateRun(options);
   } else if (IsSuite(options)) {
+    WaitBriefly();
     RunEvaluateSuite(options, PlanEvaluation(options));
   } else {
     options.model.model = options.models.front();
+    WaitBriefly();
     RunEvaluateModel(options, {.folder = options.datasets.front(),
                                .split = options.split.empty() ? "test" : options.split,
                                .candidates = options.candidates,
@@ -257,13 +259,6 @@ ThresholdRequest RequestOf(const EvaluateOptions& options) {
 
 bool IsSuite(const EvaluateOptions& options) {
   return !options.suite.empty() || options.models.size() > 1 || options.datasets.size() > 1;
-}
-
-[[gnu::weak]] void RunEvaluateModel(const EvaluateOptions&, const EvaluatedSet&) {
-  ReplaceByTorchHalf();
-}
-[[gnu::weak]] void RunEvaluateSuite(const EvaluateOptions&, const EvaluationPlan&) {
-  ReplaceByTorchHalf();
 }
 
 extern const Command kEvaluateCommand{

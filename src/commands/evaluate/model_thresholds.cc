@@ -5,6 +5,7 @@
 #include "eval/samples/corpus_levels.h"
 #include "eval/samples/score_levels.h"
 #include "search/scoring/score_counts.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::app {
 namespace {
@@ -15,7 +16,7 @@ eval::CorpusCounts CountCorpus(const search::SearchedRows& rows, std::vector<dou
                                size_t queries) {
   // Scores are floats, so that this is exact.
   search::ScoreCounts counts(rows.queries, {thresholds.rbegin(), thresholds.rend()});
-  for (const at::Tensor& block : rows.documents) counts.Add(block);
+  for (const tensor::Tensor& block : rows.documents) counts.Add(block);
   const std::vector<uint32_t> ascending = counts.Take();
   eval::CorpusCounts counted{.counts = std::vector<uint32_t>(queries * thresholds.size())};
   const size_t width = thresholds.size();

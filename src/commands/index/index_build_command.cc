@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/flags.h"
-#include "cli/process/torch_half.h"
+#include "cli/process/short_waits.h"
 #include "commands/index/index_command.h"
 #include "index/folder/index_folder.h"
 
@@ -81,13 +81,12 @@ CommandBody ConfigureBuild(Flags& flags) {
   return [options](const Globals& globals) {
     options->globals = globals;
     Check(*options);
+    WaitBriefly();
     RunIndexBuild(*options);
   };
 }
 
 }  // namespace
-
-[[gnu::weak]] void RunIndexBuild(const IndexBuildCommandOptions&) { ReplaceByTorchHalf(); }
 
 extern const Command kIndexBuildCommand{
     {.name = "build", .summary = "Encode documents into a new index"}, ConfigureBuild};

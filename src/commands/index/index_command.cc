@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/flags.h"
-#include "cli/process/torch_half.h"
+#include "cli/process/short_waits.h"
 #include "data/input/line_reader.h"
 #include "data/warnings.h"
 #include "index/folder/removal.h"
@@ -38,6 +38,7 @@ CommandBody ConfigureAdd(Flags& flags) {
   return [options](const Globals& globals) {
     options->globals = globals;
     MemoryOf(options->memory);
+    WaitBriefly();
     RunIndexAdd(*options);
   };
 }
@@ -102,6 +103,7 @@ CommandBody ConfigureCompact(Flags& flags) {
   return [options](const Globals& globals) {
     options->globals = globals;
     MemoryOf(options->memory);
+    WaitBriefly();
     RunIndexCompact(*options);
   };
 }
@@ -118,9 +120,6 @@ std::span<const Command* const> Parts() {
 }
 
 }  // namespace
-
-[[gnu::weak]] void RunIndexAdd(const IndexAddCommandOptions&) { ReplaceByTorchHalf(); }
-[[gnu::weak]] void RunIndexCompact(const IndexCompactCommandOptions&) { ReplaceByTorchHalf(); }
 
 extern const Command kIndexCommand{
     {.name = "index", .summary = "Build an index of documents, and change it"}, nullptr, Parts};

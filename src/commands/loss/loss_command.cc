@@ -4,7 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/flags.h"
-#include "cli/process/torch_half.h"
+#include "cli/process/short_waits.h"
 
 namespace tandem::app {
 namespace {
@@ -27,13 +27,12 @@ CommandBody Configure(Flags& flags) {
       .ShowDefault();
   return [options](const Globals& globals) {
     options->globals = globals;
+    WaitBriefly();
     RunLoss(*options);
   };
 }
 
 }  // namespace
-
-[[gnu::weak]] void RunLoss(const LossOptions&) { ReplaceByTorchHalf(); }
 
 extern const Command kLossCommand{
     {.name = "loss", .summary = "Evaluate objectives on given embeddings, with gradients"},

@@ -15,7 +15,7 @@ struct LossOptions {
   std::string format = "text";    // of the table that `check` prints
 };
 
-// Does the work, in loss_run.cc. Needs tensors.
+// Does the work, in loss_run.cc.
 void RunLoss(const LossOptions& options);
 
 }  // namespace tandem::app

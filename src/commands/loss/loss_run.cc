@@ -1,6 +1,4 @@
 // The work of `tandem loss`: computes each case with the objective that training uses.
-#include <ATen/ops/from_blob.h>
-#include <ATen/ops/zeros_like.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -21,6 +19,8 @@
 #include "objective/objective.h"
 #include "objective/similarity.h"
 #include "report/tables/table.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tensor.h"
 #include "tensor/machine/process.h"
 
 namespace tandem::app {
@@ -28,28 +28,28 @@ namespace {
 
 struct LossResult {
   double loss = 0;
-  std::vector<double> losses;  // [Q]
-  at::Tensor grad_queries;     // [Q, E], with the dtype of the options
-  at::Tensor grad_documents;   // [D, E]
+  std::vector<double> losses;     // [Q]
+  tensor::Tensor grad_queries;    // [Q, E], with the dtype of the options
+  tensor::Tensor grad_documents;  // [D, E]
 };
 
-at::Tensor Double(const Matrix<double>& matrix) {
+tensor::Tensor Double(const Matrix<double>& matrix) {
   if (matrix.values.empty()) return {};
-  return at::from_blob(const_cast<double*>(matrix.values.data()), {matrix.rows, matrix.columns},
-                       at::kDouble);
+  return tensor::FromBlob(const_cast<double*>(matrix.values.data()), {matrix.rows, matrix.columns},
+                          tensor::kDouble);
 }
 
-at::Tensor Mask(const Matrix<uint8_t>& matrix) {
+tensor::Tensor Mask(const Matrix<uint8_t>& matrix) {
   if (matrix.values.empty()) return {};
-  return at::from_blob(const_cast<uint8_t*>(matrix.values.data()), {matrix.rows, matrix.columns},
-                       at::kByte)
-      .to(at::kBool);
+  return tensor::FromBlob(const_cast<uint8_t*>(matrix.values.data()), {matrix.rows, matrix.columns},
+                          tensor::kByte)
+      .to(tensor::kBool);
 }
 
-at::Tensor Vector(const std::vector<double>& values) {
+tensor::Tensor Vector(const std::vector<double>& values) {
   if (values.empty()) return {};
-  return at::from_blob(const_cast<double*>(values.data()), {static_cast<int64_t>(values.size())},
-                       at::kDouble);
+  return tensor::FromBlob(const_cast<double*>(values.data()), {static_cast<int64_t>(values.size())},
+                          tensor::kDouble);
 }
 
 // Returns the labelled cells of the matrices; none if the case has no labels.
@@ -76,8 +76,8 @@ objective::LabelledCells LabelledCellsOf(const LossCase& one) {
 }
 
 objective::Labels MakeLabels(const LossCase& one) {
-  return {.positive = at::from_blob(const_cast<int64_t*>(one.positive.data()), {one.queries.rows},
-                                    at::kLong),
+  return {.positive = tensor::FromBlob(const_cast<int64_t*>(one.positive.data()),
+                                       {one.queries.rows}, tensor::kLong),
           .negative = Mask(one.negative),
           .query_negative = Mask(one.query_negative),
           .document_negative = Mask(one.document_negative),
@@ -85,13 +85,13 @@ objective::Labels MakeLabels(const LossCase& one) {
           .weights = one.weights};
 }
 
-at::Tensor Leaf(const Matrix<double>& matrix, at::ScalarType dtype) {
+tensor::Tensor Leaf(const Matrix<double>& matrix, tensor::DType dtype) {
   return Double(matrix).to(dtype).clone().set_requires_grad(true);
 }
 
-LossResult Evaluate(const LossCase& one, at::ScalarType dtype) {
-  const at::Tensor queries = Leaf(one.queries, dtype);
-  const at::Tensor documents = Leaf(one.documents, dtype);
+LossResult Evaluate(const LossCase& one, tensor::DType dtype) {
+  const tensor::Tensor queries = Leaf(one.queries, dtype);
+  const tensor::Tensor documents = Leaf(one.documents, dtype);
   const objective::Labels labels = MakeLabels(one);
   const objective::Scores scores = objective::SimilarityScores(
       queries, documents, labels.positive,
@@ -102,14 +102,14 @@ LossResult Evaluate(const LossCase& one, at::ScalarType dtype) {
       scores, labels,
       {.bank_positives = Vector(one.bank_positives), .bank_negatives = Vector(one.bank_negatives)});
   loss.value.backward();
-  const auto gradient = [](const at::Tensor& leaf) {
-    return leaf.grad().defined() ? leaf.grad() : at::zeros_like(leaf);
+  const auto gradient = [](const tensor::Tensor& leaf) {
+    return leaf.grad().defined() ? leaf.grad() : tensor::ZerosLike(leaf);
   };
   return {loss.value.item<double>(), loss.losses, gradient(queries), gradient(documents)};
 }
 
 template <typename T>
-void AppendMatrix(const at::Tensor& matrix, std::string& out) {
+void AppendMatrix(const tensor::Tensor& matrix, std::string& out) {
   const auto* values = matrix.data_ptr<T>();
   out += '[';
   for (int64_t i = 0; i < matrix.size(0); ++i) {
@@ -123,13 +123,12 @@ void AppendMatrix(const at::Tensor& matrix, std::string& out) {
   out += ']';
 }
 
-void AppendGradient(std::string_view name, const at::Tensor& gradient, std::string& out) {
+void AppendGradient(std::string_view name, const tensor::Tensor& gradient, std::string& out) {
   out += fmt::format(", \"{}\": ", name);
-  const at::Tensor plain = gradient.contiguous();
-  if (plain.scalar_type() == at::kFloat) {
-    AppendMatrix<float>(plain, out);
+  if (gradient.dtype() == tensor::kFloat) {
+    AppendMatrix<float>(gradient, out);
   } else {
-    AppendMatrix<double>(plain, out);
+    AppendMatrix<double>(gradient, out);
   }
 }
 
@@ -137,7 +136,7 @@ void AppendNumbers(std::string_view name, std::span<const double> numbers, std::
   out += fmt::format(", \"{}\": [{}]", name, fmt::join(numbers, ", "));
 }
 
-void PrintResults(std::span<const LossCase> cases, at::ScalarType dtype) {
+void PrintResults(std::span<const LossCase> cases, tensor::DType dtype) {
   std::string out = "[";
   for (size_t i = 0; i < cases.size(); ++i) {
     const LossResult result = Evaluate(cases[i], dtype);
@@ -164,8 +163,8 @@ double WorstError(std::span<const double> got, std::span<const double> want) {
   return difference / largest;
 }
 
-double WorstError(const at::Tensor& got, const Matrix<double>& want) {
-  const at::Tensor plain = got.to(at::kDouble).contiguous();
+double WorstError(const tensor::Tensor& got, const Matrix<double>& want) {
+  const tensor::Tensor plain = got.to(tensor::kDouble);
   return WorstError({plain.data_ptr<double>(), want.values.size()}, want.values);
 }
 
@@ -178,7 +177,7 @@ struct CheckRow {
   double Worst() const { return std::max({loss, queries, documents}); }
 };
 
-std::vector<CheckRow> Compare(std::span<const LossCase> cases, at::ScalarType dtype) {
+std::vector<CheckRow> Compare(std::span<const LossCase> cases, tensor::DType dtype) {
   std::vector<CheckRow> rows;
   for (size_t i = 0; i < cases.size(); ++i) {
     const LossResult got = Evaluate(cases[i], dtype);
@@ -193,7 +192,7 @@ std::vector<CheckRow> Compare(std::span<const LossCase> cases, at::ScalarType dt
 }
 
 // The largest error that --check accepts (docs/cli/loss.md).
-double Bound(at::ScalarType dtype) { return dtype == at::kFloat ? 1e-5 : 1e-11; }
+double Bound(tensor::DType dtype) { return dtype == tensor::kFloat ? 1e-5 : 1e-11; }
 
 std::string CheckJson(std::span<const CheckRow> rows, double bound) {
   report::Table table({{.name = "case"},
@@ -227,7 +226,7 @@ void PrintTable(std::span<const CheckRow> rows, double bound, const std::string&
   std::fputs(text.c_str(), stdout);
 }
 
-void Check(std::span<const LossCase> cases, at::ScalarType dtype, const std::string& format) {
+void Check(std::span<const LossCase> cases, tensor::DType dtype, const std::string& format) {
   const std::vector<CheckRow> rows = Compare(cases, dtype);
   const double bound = Bound(dtype);
   PrintTable(rows, bound, format);
@@ -244,7 +243,7 @@ void Check(std::span<const LossCase> cases, at::ScalarType dtype, const std::str
 void RunLoss(const LossOptions& options) {
   tensor::SetUpProcess(ThreadsOf(options.globals));
   const std::vector<LossCase> cases = ReadLossCases(options.cases, options.check);
-  const at::ScalarType dtype = options.dtype == "float32" ? at::kFloat : at::kDouble;
+  const tensor::DType dtype = options.dtype == "float32" ? tensor::kFloat : tensor::kDouble;
   if (options.check) {
     Check(cases, dtype, options.format);
   } else {

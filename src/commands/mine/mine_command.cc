@@ -11,7 +11,7 @@
 #include "cli/command.h"
 #include "cli/flags.h"
 #include "cli/process/job_flags.h"
-#include "cli/process/torch_half.h"
+#include "cli/process/short_waits.h"
 #include "data/formats/trec_run.h"
 #include "search/mining/run_mining.h"
 
@@ -140,14 +140,13 @@ CommandBody Configure(Flags& flags) {
     if (checked.model.model.empty()) {
       RunMineByRun(checked);
     } else {
+      WaitBriefly();
       RunMineByModel(checked);
     }
   };
 }
 
 }  // namespace
-
-[[gnu::weak]] void RunMineByModel(const MineOptions&) { ReplaceByTorchHalf(); }
 
 extern const Command kMineCommand{
     {.name = "mine", .summary = "Find hard negatives for the queries of a data set"}, Configure};

@@ -8,7 +8,7 @@
 #include "cli/command.h"
 #include "cli/flags.h"
 #include "cli/process/job_flags.h"
-#include "cli/process/torch_half.h"
+#include "cli/process/short_waits.h"
 
 namespace tandem::app {
 namespace {
@@ -23,6 +23,7 @@ void RunChecked(const PruneOptions& options) {
     throw UsageError(
         fmt::format("--positive-grade is {}; expected a number above 0", *options.positive_grade));
   }
+  WaitBriefly();
   RunPrune(options);
 }
 
@@ -74,8 +75,6 @@ CommandBody Configure(Flags& flags) {
 }
 
 }  // namespace
-
-[[gnu::weak]] void RunPrune(const PruneOptions&) { ReplaceByTorchHalf(); }
 
 extern const Command kPruneCommand{
     {.name = "prune", .summary = "Leave out the pairs of a data set that a model scores lowest"},

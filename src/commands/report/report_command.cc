@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/flags.h"
-#include "cli/process/torch_half.h"
+#include "cli/process/short_waits.h"
 #include "commands/catalogues.h"
 #include "commands/report/report_plan.h"
 #include "report/page/page.h"
@@ -49,6 +49,7 @@ void RunReport(const ReportOptions& options) {
     // Errors are reported before corpora are encoded, which may take hours.
     report::CheckReportInput(plan.inputs);
     report::CheckReportFolder(output);
+    WaitBriefly();
     measured = MeasureForReport(plan.models, options.relevance_level, options.globals);
   }
   for (const report::RunNote& note : plan.notes) {
@@ -94,11 +95,6 @@ CommandBody Configure(Flags& flags) {
 }
 
 }  // namespace
-
-[[gnu::weak]] std::vector<report::LabelledEvaluation> MeasureForReport(
-    const std::vector<ReportedModel>&, double, const Globals&) {
-  ReplaceByTorchHalf();
-}
 
 extern const Command kReportCommand{
     {.name = "report", .summary = "Write the HTML page of a run, or of several beside each other"},

@@ -4,7 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/flags.h"
-#include "cli/process/torch_half.h"
+#include "cli/process/short_waits.h"
 
 namespace tandem::app {
 namespace {
@@ -58,13 +58,12 @@ CommandBody Configure(Flags& flags) {
             "Of a cross-encoder with several labels: the one that is the score, by name or number");
   return [options](const Globals& globals) {
     options->globals = globals;
+    WaitBriefly();
     RunScore(*options);
   };
 }
 
 }  // namespace
-
-[[gnu::weak]] void RunScore(const ScoreOptions&) { ReplaceByTorchHalf(); }
 
 extern const Command kScoreCommand{
     {.name = "score",

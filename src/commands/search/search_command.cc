@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/flags.h"
-#include "cli/process/torch_half.h"
+#include "cli/process/short_waits.h"
 #include "commands/identical_ids.h"
 
 namespace tandem::app {
@@ -79,6 +79,7 @@ void RunInDataset(SearchOptions options) {
   if (options.format.empty()) options.format = "text";
   const bool is_run = !free_text || options.format == "trec";
   if (options.top_k == 0) options.top_k = is_run ? kRunDepth : kFreeTextDepth;
+  WaitBriefly();
   RunSearch(options);
 }
 
@@ -118,6 +119,7 @@ void RunInIndex(SearchOptions options) {
   CheckThresholds(options);
   if (options.format.empty()) options.format = options.output.empty() ? "text" : "trec";
   if (options.top_k == 0) options.top_k = options.format == "trec" ? kRunDepth : kFreeTextDepth;
+  WaitBriefly();
   RunIndexSearch(options);
 }
 
@@ -186,9 +188,6 @@ std::string WhatIsAsked(const SearchOptions& options) {
   }
   return fmt::format("{}", fmt::join(asked, " and "));
 }
-
-[[gnu::weak]] void RunSearch(const SearchOptions&) { ReplaceByTorchHalf(); }
-[[gnu::weak]] void RunIndexSearch(const SearchOptions&) { ReplaceByTorchHalf(); }
 
 extern const Command kSearchCommand{
     {.name = "search", .summary = "Find the best documents for queries"}, Configure};

@@ -1,5 +1,4 @@
 // The work of `tandem search` with an index.
-#include <ATen/core/Tensor.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -29,6 +28,7 @@
 #include "index/folder/manifest.h"
 #include "index/query/answers.h"
 #include "search/encode.h"
+#include "tensor/core/tensor.h"
 #include "tensor/machine/process.h"
 
 namespace tandem::app {
@@ -79,10 +79,8 @@ class Embedder {
     std::vector<float> rows(texts.size() * width);
     const search::EncodeCounts counts = search::EncodeTexts(
         model_, kind_, texts.size(), [&](size_t i) { return texts[i]; }, BulkOptions(globals_),
-        [&](size_t first, const at::Tensor& block) {
-          const at::Tensor contiguous = block.contiguous();
-          std::memcpy(rows.data() + first * width, contiguous.data_ptr<float>(),
-                      static_cast<size_t>(contiguous.numel()) * sizeof(float));
+        [&](size_t first, const tensor::Tensor& block) {
+          std::memcpy(rows.data() + first * width, block.data_ptr<float>(), block.nbytes());
         });
     counts_ += counts;
     return rows;

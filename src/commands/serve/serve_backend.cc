@@ -1,6 +1,5 @@
 #include "commands/serve/serve_backend.h"
 
-#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
 #include <cstring>
@@ -19,6 +18,9 @@
 #include "index/query/filter.h"
 #include "model/prompt_lengths.h"
 #include "search/length_batches.h"
+#include "tensor/core/device_memory.h"
+#include "tensor/core/tape.h"
+#include "tensor/core/tensor.h"
 #include "tensor/machine/precision.h"
 #include "tensor/machine/process.h"
 
@@ -87,7 +89,7 @@ class ModelBackend final : public serve::Backend {
     // A new thread would use OpenMP's default number of threads.
     static thread_local const bool set_up = (tensor::SetUpProcess(globals_.threads), true);
     static_cast<void>(set_up);
-    const at::NoGradGuard no_gradient;
+    const tensor::NoGradGuard no_gradient;
     if (model_->shared()) return EncodeItems(batch, std::nullopt);
     EncodeItems(batch, serve::TextKind::kQuery);
     EncodeItems(batch, serve::TextKind::kDocument);
@@ -169,10 +171,8 @@ class ModelBackend final : public serve::Backend {
       ids.push_back(pass.texts[text]);
       if (!pass.prompts.empty()) prompts.push_back(pass.prompts[text]);
     }
-    const at::Tensor rows =
-        model_->Encode(tensor::Pack(ids, {}, prompts), KindOf(kind), {.precision = precision_})
-            .cpu()
-            .contiguous();
+    const tensor::Tensor rows = tensor::OnCpu(
+        model_->Encode(tensor::Pack(ids, {}, prompts), KindOf(kind), {.precision = precision_}));
     for (size_t i = 0; i < texts.size(); ++i) {
       std::memcpy(pass.rows[texts[i]], rows.data_ptr<float>() + i * info_.width,
                   info_.width * sizeof(float));

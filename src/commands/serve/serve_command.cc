@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/flags.h"
-#include "cli/process/torch_half.h"
+#include "cli/process/short_waits.h"
 
 namespace tandem::app {
 namespace {
@@ -38,6 +38,7 @@ void CheckHeader(const std::string& name) {
 void RunChecked(const ServeCommandOptions& options) {
   for (const std::string& origin : options.origins) CheckOrigin(origin);
   CheckHeader(options.client_header);
+  WaitBriefly();
   RunServe(options);
 }
 
@@ -110,8 +111,6 @@ CommandBody Configure(Flags& flags) {
 }
 
 }  // namespace
-
-[[gnu::weak]] void RunServe(const ServeCommandOptions&) { ReplaceByTorchHalf(); }
 
 extern const Command kServeCommand{
     {.name = "serve", .summary = "Answer requests over HTTP: embeddings and search"}, Configure};

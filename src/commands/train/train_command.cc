@@ -6,7 +6,7 @@
 #include "cli/command.h"
 #include "cli/flags.h"
 #include "cli/process/job_flags.h"
-#include "cli/process/torch_half.h"
+#include "cli/process/short_waits.h"
 
 namespace tandem::app {
 namespace {
@@ -79,13 +79,12 @@ CommandBody Configure(Flags& flags) {
   return [options](const Globals& globals) {
     options->globals = globals;
     CheckFormat(*options);
+    WaitBriefly();
     RunTrain(*options);
   };
 }
 
 }  // namespace
-
-[[gnu::weak]] void RunTrain(const TrainOptions&) { ReplaceByTorchHalf(); }
 
 extern const Command kTrainCommand{{.name = "train", .summary = "Train a model as a recipe says"},
                                    Configure};

@@ -19,6 +19,7 @@
 #include "search/encoding/encoding_source.h"
 #include "search/retrieval/exact.h"
 #include "search/retrieval/model_parts.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::index {
 namespace {
@@ -65,9 +66,9 @@ void CheckFinite(std::span<const float> values, size_t width, const StagedDocume
 }
 
 // Gives `vectors` the next block.
-void AppendBlock(const IndexEncoder& encoder, const at::Tensor& embeddings,
+void AppendBlock(const IndexEncoder& encoder, const tensor::Tensor& embeddings,
                  const StagedDocuments& staged, embeddings::StagedRows& vectors) {
-  const at::Tensor rows = search::RowsFor(embeddings, encoder.description.similarity).contiguous();
+  const tensor::Tensor rows = search::RowsFor(embeddings, encoder.description.similarity);
   const std::span<const float> values(rows.data_ptr<float>(), static_cast<size_t>(rows.numel()));
   CheckFinite(values, encoder.description.width, staged, vectors.whole_rows());
   vectors.Append(values);
@@ -114,7 +115,7 @@ void Encode(IndexEncoder& encoder, const StagedDocuments& staged, const std::fil
   report->counts = search::EncodeTexts(
       encoder.model, model::TextKind::kDocument, staged.rows() - before,
       [&](size_t i) { return staged.text(before + i); }, encode,
-      [&](size_t, const at::Tensor& embeddings) {
+      [&](size_t, const tensor::Tensor& embeddings) {
         AppendBlock(encoder, embeddings, staged, vectors);
         ThrowIfStopped(options);
       });

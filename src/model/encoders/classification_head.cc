@@ -1,28 +1,26 @@
 #include "model/encoders/classification_head.h"
 
-#include <ATen/ops/gelu.h>
-#include <ATen/ops/layer_norm.h>
-#include <ATen/ops/linear.h>
-#include <ATen/ops/relu.h>
-#include <ATen/ops/silu.h>
-#include <ATen/ops/tanh.h>
-
 #include <stdexcept>
 #include <utility>
 
+#include "model/encoders/head.h"
+#include "tensor/core/device_memory.h"
+#include "tensor/core/functions/activations.h"
+#include "tensor/core/functions/functions.h"
+#include "tensor/core/tensor.h"
 #include "tensor/ops.h"
 
 namespace tandem::model {
 namespace {
 
-using ActivationFunction = at::Tensor (*)(const at::Tensor&);
+using ActivationFunction = tensor::Tensor (*)(const tensor::Tensor&);
 
 constexpr std::pair<std::string_view, ActivationFunction> kActivations[] = {
-    {"tanh", [](const at::Tensor& x) { return at::tanh(x); }},
-    {"relu", [](const at::Tensor& x) { return at::relu(x); }},
-    {"gelu", [](const at::Tensor& x) { return at::gelu(x); }},
-    {"gelu_tanh", [](const at::Tensor& x) { return at::gelu(x, "tanh"); }},
-    {"silu", [](const at::Tensor& x) { return at::silu(x); }},
+    {"tanh", [](const tensor::Tensor& x) { return tensor::Tanh(x); }},
+    {"relu", [](const tensor::Tensor& x) { return tensor::Relu(x); }},
+    {"gelu", [](const tensor::Tensor& x) { return tensor::Gelu(x); }},
+    {"gelu_tanh", [](const tensor::Tensor& x) { return tensor::GeluTanh(x); }},
+    {"silu", [](const tensor::Tensor& x) { return tensor::Silu(x); }},
 };
 
 ActivationFunction ActivationOf(std::string_view name) {
@@ -32,8 +30,8 @@ ActivationFunction ActivationOf(std::string_view name) {
   throw std::logic_error("a classification head with an unknown activation");
 }
 
-at::Tensor BiasOf(const weights::LinearSpec& linear, const TensorSource& tensors) {
-  return linear.bias ? tensors(linear.names.front() + ".bias") : at::Tensor();
+tensor::Tensor BiasOf(const weights::LinearSpec& linear, const TensorSource& tensors) {
+  return linear.bias ? tensors(linear.names.front() + ".bias") : tensor::Tensor();
 }
 
 }  // namespace
@@ -52,22 +50,22 @@ ClassificationHead::ClassificationHead(const weights::ClassificationSpec& spec,
   if (spec.norm.bias) norm_bias_ = tensors(spec.norm.name + ".bias");
 }
 
-void ClassificationHead::To(at::Device device) {
-  for (at::Tensor* tensor : {&dense_weight_, &dense_bias_, &norm_weight_, &norm_bias_,
-                             &classifier_weight_, &classifier_bias_}) {
-    if (tensor->defined()) *tensor = tensor->to(device);
+void ClassificationHead::To(tensor::Device device) {
+  for (tensor::Tensor* tensor : {&dense_weight_, &dense_bias_, &norm_weight_, &norm_bias_,
+                                 &classifier_weight_, &classifier_bias_}) {
+    *tensor = tensor::MovedTo(*tensor, device);
   }
 }
 
-at::Tensor ClassificationHead::Forward(const at::Tensor& hidden,
-                                       const tensor::PackedTokens& texts) const {
-  at::Tensor x =
+tensor::Tensor ClassificationHead::Forward(const tensor::Tensor& hidden,
+                                           const tensor::PackedTokens& texts) const {
+  tensor::Tensor x =
       tensor::Pool(hidden, texts, mean_ ? tensor::Pooling::kMean : tensor::Pooling::kCls);
-  x = activate_(at::linear(x, dense_weight_, dense_bias_));
+  x = activate_(Mapped(x, dense_weight_, dense_bias_));
   if (norm_weight_.defined()) {
-    x = at::layer_norm(x, {x.size(1)}, norm_weight_, norm_bias_, norm_epsilon_);
+    x = tensor::LayerNormRows(x, norm_weight_, norm_bias_, norm_epsilon_);
   }
-  return at::linear(x, classifier_weight_, classifier_bias_);
+  return Mapped(x, classifier_weight_, classifier_bias_);
 }
 
 }  // namespace tandem::model

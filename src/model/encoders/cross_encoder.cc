@@ -8,6 +8,8 @@
 #include "base/error.h"
 #include "model/encoders/head.h"
 #include "model/encoders/transformer.h"
+#include "tensor/core/device_memory.h"
+#include "tensor/core/tensor.h"
 #include "text/load/known_files.h"
 
 namespace tandem::model {
@@ -70,7 +72,7 @@ CrossEncoder::CrossEncoder(const std::filesystem::path& folder, std::optional<si
   folder_.weights->ReleasePages();  // the parameters are copies
 }
 
-void CrossEncoder::To(at::Device device) {
+void CrossEncoder::To(tensor::Device device) {
   encoder_->To(device);
   head_.To(device);
   device_ = device;
@@ -80,14 +82,14 @@ void CrossEncoder::Prepare(tensor::Precision precision) {
   encoder_->Prepare(precision, tensor::Passes::kForward);
 }
 
-at::Tensor CrossEncoder::Logits(const tensor::PackedTokens& pairs,
-                                tensor::Precision precision) const {
+tensor::Tensor CrossEncoder::Logits(const tensor::PackedTokens& pairs,
+                                    tensor::Precision precision) const {
   if (pairs.longest > encoder_->max_positions()) {
     throw UsageError(fmt::format("a pair of {} tokens is longer than the encoder's {} positions",
                                  pairs.longest, encoder_->max_positions()));
   }
   const tensor::PackedTokens moved = pairs.To(device_);
-  return head_.Forward(encoder_->Forward(moved, {.precision = precision}), moved).cpu();
+  return tensor::OnCpu(head_.Forward(encoder_->Forward(moved, {.precision = precision}), moved));
 }
 
 }  // namespace tandem::model

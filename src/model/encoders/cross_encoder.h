@@ -2,8 +2,6 @@
 // head of a sequence classifier.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstddef>
 #include <filesystem>
 #include <memory>
@@ -13,6 +11,7 @@
 
 #include "model/encoders/classification_head.h"
 #include "model/encoders/encoder.h"
+#include "tensor/core/tensor.h"
 #include "tensor/packed_tokens.h"
 #include "text/tokenizer.h"
 #include "weights/folders/cross_encoder_folder.h"
@@ -28,15 +27,15 @@ class CrossEncoder {
                         std::optional<size_t> max_tokens = std::nullopt);
 
   // Moves the weights to a device, where Logits then computes; Prepare is needed again.
-  void To(at::Device device);
-  at::Device device() const { return device_; }  // at first the CPU
+  void To(tensor::Device device);
+  tensor::Device device() const { return device_; }  // at first the CPU
   // Packs the weights. Needed once for a precision; then several threads may call Logits.
   void Prepare(tensor::Precision precision);
 
   // Computes what the head gives for each label, before any activation, float32 [B, labels] on the
   // CPU, for packed pairs (with `types` where token_types() holds). In bf16 the encoder computes in
   // bf16 and the head in float. Throws UsageError for a pair longer than the encoder's positions.
-  at::Tensor Logits(const tensor::PackedTokens& pairs, tensor::Precision precision) const;
+  tensor::Tensor Logits(const tensor::PackedTokens& pairs, tensor::Precision precision) const;
 
   const text::Tokenizer& tokenizer() const { return *tokenizer_; }
   size_t max_tokens() const { return max_tokens_; }
@@ -54,7 +53,7 @@ class CrossEncoder {
   std::unique_ptr<Encoder> encoder_;
   ClassificationHead head_;
   size_t max_tokens_;
-  at::Device device_ = at::kCPU;
+  tensor::Device device_ = tensor::kCpuDevice;
 };
 
 }  // namespace tandem::model

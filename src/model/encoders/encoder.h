@@ -1,8 +1,6 @@
 // The encoder: turns packed token ids into one row of hidden values for each token.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "model/forward.h"
+#include "tensor/core/tensor.h"
 #include "tensor/packed_tokens.h"
 #include "tensor/passes.h"
 
@@ -17,9 +16,9 @@ namespace tandem::model {
 
 // A linear map with a low-rank adapter: its weight counts as W + scale B A.
 struct AdaptedLinear {
-  std::string linear;  // the map's canonical name
-  at::Tensor down;     // A [rank, K]
-  at::Tensor up;       // B [N, rank]
+  std::string linear;   // the map's canonical name
+  tensor::Tensor down;  // A [rank, K]
+  tensor::Tensor up;    // B [N, rank]
 };
 
 class Encoder {
@@ -27,7 +26,7 @@ class Encoder {
   virtual ~Encoder() = default;
 
   // Moves all that it computes with to a device (MoveParameters). Packs must then be there too.
-  virtual void To(at::Device device) = 0;
+  virtual void To(tensor::Device device) = 0;
   // Packs the weights for forward and backward passes in this precision. Needed again whenever a
   // parameter has changed; does nothing where it has not. tensor::Linear::Prepare says more.
   virtual void Prepare(tensor::Precision precision, tensor::Passes passes) = 0;
@@ -35,8 +34,8 @@ class Encoder {
   // Positions and ids must be inside the tables. Throws std::logic_error unless Prepare was called
   // for this precision since the parameters last changed, or moved. Several threads may call it at
   // once. `tokens` are on the parameters' device.
-  virtual at::Tensor Forward(const tensor::PackedTokens& tokens,
-                             const ForwardOptions& options) const = 0;
+  virtual tensor::Tensor Forward(const tensor::PackedTokens& tokens,
+                                 const ForwardOptions& options) const = 0;
 
   virtual std::vector<NamedParameter> Parameters() = 0;
   // The adapters in the order of the layers; their tensors are among Parameters().
@@ -52,6 +51,6 @@ class Encoder {
 
 // Gives a parameter by its name in the folder: a leaf tensor of the shape that the configuration
 // asks for.
-using TensorSource = std::function<at::Tensor(std::string_view name)>;
+using TensorSource = std::function<tensor::Tensor(std::string_view name)>;
 
 }  // namespace tandem::model

@@ -1,49 +1,43 @@
 #include "model/encoders/head.h"
 
-#include <ATen/ops/cat.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/equal.h>
-#include <ATen/ops/full.h>
-#include <ATen/ops/gelu.h>
-#include <ATen/ops/layer_norm.h>
-#include <ATen/ops/linear.h>
-#include <ATen/ops/relu.h>
-#include <ATen/ops/sigmoid.h>
-#include <ATen/ops/silu.h>
-#include <ATen/ops/tanh.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
 
 #include "base/random.h"
+#include "tensor/core/functions/activations.h"
+#include "tensor/core/functions/functions.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::model {
 namespace {
 
-at::Tensor Activate(const at::Tensor& x, weights::Activation activation) {
+tensor::Tensor Activate(const tensor::Tensor& x, weights::Activation activation) {
   switch (activation) {
     case weights::Activation::kIdentity:
       return x;
     case weights::Activation::kTanh:
-      return at::tanh(x);
+      return tensor::Tanh(x);
     case weights::Activation::kRelu:
-      return at::relu(x);
+      return tensor::Relu(x);
     case weights::Activation::kGelu:
-      return at::gelu(x);
+      return tensor::Gelu(x);
     case weights::Activation::kSigmoid:
-      return at::sigmoid(x);
+      return tensor::Sigmoid(x);
     case weights::Activation::kSilu:
-      return at::silu(x);
+      return tensor::Silu(x);
   }
   return x;
 }
 
 // Draws uniformly from +-1/sqrt(inputs), as libtorch starts a linear layer, so that embeddings keep
 // about their length.
-at::Tensor NewParameter(RandomStream& stream, at::IntArrayRef shape, int64_t inputs) {
-  at::Tensor values = at::empty(shape, at::kFloat);
+tensor::Tensor NewParameter(RandomStream& stream, const tensor::Shape& shape, int64_t inputs) {
+  tensor::Tensor values = tensor::Empty(shape, tensor::kFloat);
   const double bound = 1 / std::sqrt(static_cast<double>(inputs));
   auto* numbers = values.data_ptr<float>();
   for (int64_t i = 0; i < values.numel(); ++i) {
@@ -55,7 +49,7 @@ at::Tensor NewParameter(RandomStream& stream, at::IntArrayRef shape, int64_t inp
 DenseModule MakeDense(const weights::Dense& dense, uint64_t seed,
                       std::vector<NamedParameter>* parameters) {
   RandomStream stream({.seed = seed, .purpose = "projection"});
-  const auto parameter = [&](const char* name, at::IntArrayRef shape) {
+  const auto parameter = [&](const char* name, const tensor::Shape& shape) {
     const weights::TensorView* view = dense.Find(name);
     return view != nullptr ? ParameterFrom(*view) : NewParameter(stream, shape, dense.in_features);
   };
@@ -74,9 +68,10 @@ LayerNormModule MakeLayerNorm(const weights::LayerNorm& norm,
                               std::vector<NamedParameter>* parameters) {
   const auto parameter = [&](const char* name, double start) {
     const weights::TensorView* view = norm.Find(name);
-    const at::Tensor value =
-        view != nullptr ? ParameterFrom(*view)
-                        : at::full({norm.dimension}, start, at::kFloat).requires_grad_(true);
+    const tensor::Tensor value =
+        view != nullptr
+            ? ParameterFrom(*view)
+            : tensor::Full({norm.dimension}, start, tensor::kFloat).requires_grad_(true);
     parameters->push_back({fmt::format("{}/{}", norm.folder, name), value, false});
     return value;
   };
@@ -112,44 +107,54 @@ PoolingModule MakePooling(const weights::Pooling& pooling) {
 }
 
 // Pooled rows [B, H] with zeros for texts without tokens, in place of their stand-in rows.
-at::Tensor WithoutStandIns(const at::Tensor& rows, const at::Tensor& stand_ins) {
+tensor::Tensor WithoutStandIns(const tensor::Tensor& rows, const tensor::Tensor& stand_ins) {
   if (!stand_ins.defined()) return rows;
-  return rows.masked_fill(stand_ins.unsqueeze(1).to(at::kBool), 0);
+  return tensor::ClearRows(rows, stand_ins.to(tensor::kBool));
+}
+
+// Float tensors on the CPU, or undefined ones.
+bool Equal(const tensor::Tensor& a, const tensor::Tensor& b) {
+  if (!a.defined() || !b.defined()) return a.defined() == b.defined();
+  const auto *x = a.data_ptr<float>(), *y = b.data_ptr<float>();
+  return a.sizes() == b.sizes() && std::equal(x, x + a.numel(), y);
 }
 
 bool Equal(const DenseModule& a, const DenseModule& b) {
-  const auto equal = [](const at::Tensor& x, const at::Tensor& y) {
-    return x.defined() == y.defined() && (!x.defined() || (x.sizes() == y.sizes() && x.equal(y)));
-  };
-  return a.activation == b.activation && equal(a.weight, b.weight) && equal(a.bias, b.bias);
+  return a.activation == b.activation && Equal(a.weight, b.weight) && Equal(a.bias, b.bias);
 }
 
 struct Apply {
   const tensor::PackedTokens& tokens;
-  at::Tensor x;
+  tensor::Tensor x;
 
   void operator()(const PoolingModule& pooling) {
     tensor::PackedTokens pooled = tokens;
     if (pooling.include_prompt) pooled.prompt_tokens.reset();
-    std::vector<at::Tensor> rows;
+    std::vector<tensor::Tensor> rows;
     for (const tensor::Pooling mode : pooling.modes) {
       rows.push_back(WithoutStandIns(tensor::Pool(x, pooled, mode), tokens.stand_ins));
     }
-    x = rows.size() == 1 ? rows.front() : at::cat(rows, 1);
+    x = rows.size() == 1 ? rows.front() : tensor::Cat(rows, 1);
   }
   void operator()(const DenseModule& dense) {
-    x = Activate(at::linear(x, dense.weight, dense.bias), dense.activation);
+    x = Activate(Mapped(x, dense.weight, dense.bias), dense.activation);
   }
   void operator()(const LayerNormModule& norm) {
-    x = at::layer_norm(x, {x.size(1)}, norm.weight, norm.bias, weights::kLayerNormEpsilon);
+    x = tensor::LayerNormRows(x, norm.weight, norm.bias, weights::kLayerNormEpsilon);
   }
   void operator()(NormalizeModule) { x = tensor::NormalizeRows(x); }
 };
 
 }  // namespace
 
-at::Tensor ParameterFrom(const weights::TensorView& view) {
-  at::Tensor values = at::empty(view.shape, at::kFloat);
+tensor::Tensor Mapped(const tensor::Tensor& x, const tensor::Tensor& weight,
+                      const tensor::Tensor& bias) {
+  const tensor::Tensor product = tensor::ProductTransposed(x, weight);
+  return bias.defined() ? tensor::AddToRows(product, bias) : product;
+}
+
+tensor::Tensor ParameterFrom(const weights::TensorView& view) {
+  tensor::Tensor values = tensor::Empty(view.shape, tensor::kFloat);
   weights::CopyAsFloat32(view, {values.data_ptr<float>(), static_cast<size_t>(values.numel())});
   return values.requires_grad_(true);
 }
@@ -191,7 +196,8 @@ bool Head::ShareProjection(const Head& other) {
   return true;
 }
 
-at::Tensor Head::Forward(const at::Tensor& hidden, const tensor::PackedTokens& tokens) const {
+tensor::Tensor Head::Forward(const tensor::Tensor& hidden,
+                             const tensor::PackedTokens& tokens) const {
   Apply apply{tokens, hidden};
   for (const Module& module : modules_) std::visit(apply, module);
   return apply.x;

@@ -1,13 +1,12 @@
 // The modules after the encoder: pooling, dense layers, normalisation.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <deque>
 #include <variant>
 #include <vector>
 
 #include "model/encoders/encoder.h"
+#include "tensor/core/tensor.h"
 #include "tensor/ops.h"
 #include "weights/folders/model_folder.h"
 
@@ -15,8 +14,8 @@ namespace tandem::model {
 
 // y = activation(x W^T + b) on embeddings.
 struct DenseModule {
-  at::Tensor weight;  // [out, in]
-  at::Tensor bias;    // [out], or undefined
+  tensor::Tensor weight;  // [out, in]
+  tensor::Tensor bias;    // [out], or undefined
   weights::Activation activation = weights::Activation::kIdentity;
 };
 
@@ -28,7 +27,7 @@ struct PoolingModule {
 
 // y = (x - mean) / sqrt(variance + epsilon) weight + bias, by row.
 struct LayerNormModule {
-  at::Tensor weight, bias;  // [E]
+  tensor::Tensor weight, bias;  // [E]
 };
 
 struct NormalizeModule {};
@@ -40,7 +39,7 @@ class Head {
   Head(const std::vector<weights::HeadModule>& modules, uint64_t seed);
 
   // Hidden rows [T, H] to embeddings [B, E], float32 (double for double).
-  at::Tensor Forward(const at::Tensor& hidden, const tensor::PackedTokens& tokens) const;
+  tensor::Tensor Forward(const tensor::Tensor& hidden, const tensor::PackedTokens& tokens) const;
   const std::vector<NamedParameter>& parameters() const { return parameters_; }
   // The last Dense module; null where there is none.
   const DenseModule* projection() const;
@@ -54,7 +53,12 @@ class Head {
   std::vector<NamedParameter> parameters_;
 };
 
+// x W^T + b, [B, out], for x [B, in], `weight` [out, in] and `bias` [out] or undefined, of one
+// type.
+tensor::Tensor Mapped(const tensor::Tensor& x, const tensor::Tensor& weight,
+                      const tensor::Tensor& bias);
+
 // A float32 leaf with gradient, from a tensor of a weights file.
-at::Tensor ParameterFrom(const weights::TensorView& view);
+tensor::Tensor ParameterFrom(const weights::TensorView& view);
 
 }  // namespace tandem::model

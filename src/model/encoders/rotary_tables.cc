@@ -1,11 +1,13 @@
 #include "model/encoders/rotary_tables.h"
 
-#include <ATen/ops/empty.h>
-
 #include <algorithm>
 #include <cmath>
 #include <mutex>
 #include <vector>
+
+#include "tensor/core/device_memory.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::model {
 
@@ -21,21 +23,21 @@ RotaryTables::RotaryTables(const weights::RotarySpec& spec) : state_(std::make_s
   state_->factor = static_cast<float>(spec.factor);
 }
 
-tensor::Rotary RotaryTables::Upto(int64_t positions, at::Device device) const {
+tensor::Rotary RotaryTables::Upto(int64_t positions, tensor::Device device) const {
   constexpr int64_t kLeast = 512;
   const std::lock_guard lock(state_->mutex);
   tensor::Rotary& rotary = state_->rotary;
   if (rotary.cosines.defined() && rotary.cosines.size(0) >= positions) {
     if (rotary.cosines.device() != device) {
-      rotary = {rotary.cosines.to(device), rotary.sines.to(device)};
+      rotary = {tensor::MovedTo(rotary.cosines, device), tensor::MovedTo(rotary.sines, device)};
     }
     return rotary;
   }
   const int64_t count = std::max(
       {kLeast, positions, rotary.cosines.defined() ? 2 * rotary.cosines.size(0) : int64_t{0}});
   const auto width = static_cast<int64_t>(state_->inverse_frequencies.size());
-  const tensor::Rotary longer{at::empty({count, width}, at::kFloat),
-                              at::empty({count, width}, at::kFloat)};
+  const tensor::Rotary longer{tensor::Empty({count, width}, tensor::kFloat),
+                              tensor::Empty({count, width}, tensor::kFloat)};
   // Angles are products in float, as transformers computes them: at position 8,000 they differ by
   // 1e-4 from exact ones. Their cosines are rounded correctly, so that every machine has the same.
   for (int64_t p = 0; p < count; ++p) {
@@ -49,7 +51,7 @@ tensor::Rotary RotaryTables::Upto(int64_t positions, at::Device device) const {
           static_cast<float>(std::sin(exact)) * state_->factor;
     }
   }
-  return rotary = {longer.cosines.to(device), longer.sines.to(device)};
+  return rotary = {tensor::MovedTo(longer.cosines, device), tensor::MovedTo(longer.sines, device)};
 }
 
 }  // namespace tandem::model

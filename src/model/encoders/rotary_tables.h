@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "tensor/core/tensor.h"
 #include "tensor/ops.h"
 #include "weights/encoder_spec.h"
 
@@ -15,7 +16,7 @@ class RotaryTables {
 
   // Tables for positions 0 .. `positions` - 1, or more, on a device; kept there until another one
   // is named. Several threads may ask at once.
-  tensor::Rotary Upto(int64_t positions, at::Device device = at::kCPU) const;
+  tensor::Rotary Upto(int64_t positions, tensor::Device device = tensor::kCpuDevice) const;
 
  private:
   struct State;

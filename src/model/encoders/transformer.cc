@@ -1,10 +1,5 @@
 #include "model/encoders/transformer.h"
 
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/cumsum.h>
-#include <ATen/ops/index_select.h>
-#include <ATen/ops/ne.h>
 #include <fmt/format.h>
 
 #include <atomic>
@@ -15,6 +10,10 @@
 
 #include "base/error.h"
 #include "model/encoders/rotary_tables.h"
+#include "tensor/core/device_memory.h"
+#include "tensor/core/functions/functions.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tensor.h"
 #include "tensor/fused/adapted_ops.h"
 #include "tensor/ops.h"
 
@@ -91,17 +90,17 @@ class ParameterReader {
   ParameterReader(const TensorSource& source, const EncoderSpec& spec)
       : source_(source), spec_(spec) {}
 
-  at::Tensor Read(const std::string& name, bool decay) {
-    at::Tensor value = source_(name);
+  tensor::Tensor Read(const std::string& name, bool decay) {
+    tensor::Tensor value = source_(name);
     parameters_.push_back({name, value, decay});
     return value;
   }
   // Returns undefined for an empty name.
-  at::Tensor ReadTable(const std::string& name) {
-    return name.empty() ? at::Tensor() : Read(name, true);
+  tensor::Tensor ReadTable(const std::string& name) {
+    return name.empty() ? tensor::Tensor() : Read(name, true);
   }
   Linear ReadLinear(const weights::LinearSpec& linear) {
-    std::vector<at::Tensor> weights, biases;
+    std::vector<tensor::Tensor> weights, biases;
     for (const std::string& name : linear.names) weights.push_back(Read(name + ".weight", true));
     if (linear.bias) {
       for (const std::string& name : linear.names) biases.push_back(Read(name + ".bias", false));
@@ -173,8 +172,9 @@ std::vector<const weights::LinearSpec*> LinearsOf(const weights::LayerSpec& laye
 std::pair<tensor::PackedTokens, tensor::EmbeddingTables> Gathered(
     const tensor::PackedTokens& tokens, const tensor::EmbeddingTables& tables) {
   std::pair<tensor::PackedTokens, tensor::EmbeddingTables> gathered{tokens, tables};
-  gathered.second.word = tables.word.index_select(0, tokens.ids).to(at::kFloat);
-  gathered.first.ids = at::arange(tokens.tokens(), tokens.ids.options());
+  gathered.second.word = tensor::TakeRows(tables.word, tokens.ids).to(tensor::kFloat);
+  gathered.first.ids =
+      tensor::MovedTo(tensor::Arange(tokens.tokens(), tensor::kInt), tokens.ids.device());
   return gathered;
 }
 
@@ -182,13 +182,19 @@ std::pair<tensor::PackedTokens, tensor::EmbeddingTables> Gathered(
 // transformers numbers them for RoBERTa (create_position_ids_from_input_ids): the id's own row for
 // these, which precedes that of position 0, and for another one after it as many rows as its text
 // has tokens of other ids up to it. int32 [T].
-at::Tensor RowsOfPlaced(const tensor::PackedTokens& tokens, int32_t unplaced_id) {
-  const at::Tensor placed = tokens.ids.ne(unplaced_id).to(at::kInt);
-  const at::Tensor upto = placed.cumsum(0, at::kInt);
-  const at::Tensor starts = at::arange(tokens.tokens(), tokens.positions.options()) -
-                            tokens.positions;  // of each token's text
-  const at::Tensor before = (upto - placed).index_select(0, starts);
-  return (upto - before) * placed + unplaced_id;
+tensor::Tensor RowsOfPlaced(const tensor::PackedTokens& tokens, int32_t unplaced_id) {
+  const tensor::Tensor ids = tensor::OnCpu(tokens.ids), positions = tensor::OnCpu(tokens.positions);
+  const tensor::Tensor rows = tensor::Empty({tokens.tokens()}, tensor::kInt);
+  const auto *id = ids.data_ptr<int32_t>(), *position = positions.data_ptr<int32_t>();
+  auto* row = rows.data_ptr<int32_t>();
+  int32_t placed = 0;  // tokens of this text up to here
+  for (int64_t t = 0; t < rows.numel(); ++t) {
+    if (position[t] == 0) placed = 0;
+    const bool counts = id[t] != unplaced_id;
+    if (counts) ++placed;
+    row[t] = counts ? unplaced_id + placed : unplaced_id;
+  }
+  return tensor::MovedTo(rows, tokens.ids.device());
 }
 
 tensor::LayerNorm AsLayerNorm(const Norm& norm) { return {norm.gamma, norm.beta, norm.epsilon}; }
@@ -220,7 +226,7 @@ class Transformer final : public Encoder {
     AddAdapters(adapters);
   }
 
-  void To(at::Device device) override {
+  void To(tensor::Device device) override {
     MoveParameters(parameters_, device);
     for (Layer& layer : layers_) {
       for (Linear* linear : LinearsOf(layer)) linear->Moved();
@@ -245,17 +251,17 @@ class Transformer final : public Encoder {
     int8_ = int8;
   }
 
-  at::Tensor Forward(const tensor::PackedTokens& tokens,
-                     const ForwardOptions& options) const override {
+  tensor::Tensor Forward(const tensor::PackedTokens& tokens,
+                         const ForwardOptions& options) const override {
     if ((options.precision == tensor::Precision::kInt8) != int8_) {
       throw std::logic_error("a pass has another precision than the encoder was prepared for");
     }
-    const at::ScalarType activation = ActivationType(options.precision);
+    const tensor::DType activation = ActivationType(options.precision);
     const std::vector<tensor::Rotary> rotaries = RotariesFor(tokens);
     std::optional<tensor::AdapterDropout> adapter_dropout;
     if (options.training) adapter_dropout.emplace(tokens, options.seed, options.step);
     const Pass pass{tokens, options, rotaries};
-    at::Tensor x = Embedded(pass, activation);
+    tensor::Tensor x = Embedded(pass, activation);
     for (size_t i = 0; i < layers_.size(); ++i) {
       x = spec_.pre_norm ? PreNormLayer(pass, i, x) : PostNormLayer(pass, i, x);
     }
@@ -304,21 +310,21 @@ class Transformer final : public Encoder {
             .site = site};
   }
 
-  at::ScalarType ActivationType(tensor::Precision precision) const {
+  tensor::DType ActivationType(tensor::Precision precision) const {
     switch (ActivationPrecision(precision)) {
       case tensor::Precision::kBf16:
-        return at::kBFloat16;
+        return tensor::kBFloat16;
       case tensor::Precision::kFp16:
-        return at::kHalf;
+        return tensor::kHalf;
       case tensor::Precision::kFp32:
       case tensor::Precision::kTf32:
       case tensor::Precision::kInt8:
         break;
     }
-    return word_is_double() ? at::kDouble : at::kFloat;
+    return word_is_double() ? tensor::kDouble : tensor::kFloat;
   }
 
-  bool word_is_double() const { return tables_.word.scalar_type() == at::kDouble; }
+  bool word_is_double() const { return tables_.word.scalar_type() == tensor::kDouble; }
 
   void AddAdapters(const AdapterPlan& plan) {
     for (size_t i = 0; i < layers_.size(); ++i) {
@@ -345,21 +351,21 @@ class Transformer final : public Encoder {
     return rotaries;
   }
 
-  at::Tensor Embedded(const Pass& pass, at::ScalarType activation) const {
+  tensor::Tensor Embedded(const Pass& pass, tensor::DType activation) const {
     tensor::PackedTokens tokens = pass.tokens;
     if (spec_.embedding.unplaced_id) {
       tokens.positions = RowsOfPlaced(tokens, *spec_.embedding.unplaced_id);
     }
-    const at::ScalarType stored = tables_.word.scalar_type();
-    if (stored == at::kFloat || stored == at::kDouble) {
+    const tensor::DType stored = tables_.word.scalar_type();
+    if (stored == tensor::kFloat || stored == tensor::kDouble) {
       return Embedded(pass, tokens, tables_, activation);
     }
     const auto [gathered, tables] = Gathered(tokens, tables_);
     return Embedded(pass, gathered, tables, activation);
   }
 
-  at::Tensor Embedded(const Pass& pass, const tensor::PackedTokens& tokens,
-                      const tensor::EmbeddingTables& tables, at::ScalarType activation) const {
+  tensor::Tensor Embedded(const Pass& pass, const tensor::PackedTokens& tokens,
+                          const tensor::EmbeddingTables& tables, tensor::DType activation) const {
     const Dropout dropout = Drop(pass.options, rates_.embedding, kEmbeddingSite);
     if (embedding_norm_.defined()) {
       return tensor::EmbeddingNorm(tokens, tables, AsLayerNorm(embedding_norm_), dropout,
@@ -369,11 +375,11 @@ class Transformer final : public Encoder {
   }
 
   // Attention over the columns of `mapped`, before its output map.
-  at::Tensor Mixed(const Pass& pass, size_t index, const at::Tensor& mapped) const {
+  tensor::Tensor Mixed(const Pass& pass, size_t index, const tensor::Tensor& mapped) const {
     const Layer& layer = layers_[index];
     const weights::AttentionSpec& attention = layer.attention;
     const bool turns = attention.rotary >= 0;
-    at::Tensor qkv = mapped;
+    tensor::Tensor qkv = mapped;
     if (turns || layer.query_norm.defined()) {
       const tensor::Rotary rotary =
           turns ? pass.rotaries[static_cast<size_t>(attention.rotary)] : tensor::Rotary{};
@@ -386,11 +392,11 @@ class Transformer final : public Encoder {
         Drop(pass.options, rates_.attention, SiteOf(index, kAttentionSite)));
   }
 
-  at::Tensor PostNormLayer(const Pass& pass, size_t index, const at::Tensor& x) const {
+  tensor::Tensor PostNormLayer(const Pass& pass, size_t index, const tensor::Tensor& x) const {
     const Layer& layer = layers_[index];
     const tensor::AffineResult mapped = tensor::Affine(x, layer.query_key_value);
-    const at::Tensor mixed = Mixed(pass, index, mapped.out);
-    const at::Tensor attended = tensor::AffineNorm(
+    const tensor::Tensor mixed = Mixed(pass, index, mapped.out);
+    const tensor::Tensor attended = tensor::AffineNorm(
         mixed, mapped.x, layer.attention_output, AsLayerNorm(layer.attention_norm), pass.tokens,
         Drop(pass.options, rates_.attention_output, SiteOf(index, kAttentionOutputSite)));
     return tensor::FeedForwardNorm(
@@ -399,13 +405,13 @@ class Transformer final : public Encoder {
         Drop(pass.options, rates_.feed_forward_output, SiteOf(index, kFeedForwardSite)));
   }
 
-  at::Tensor PreNormLayer(const Pass& pass, size_t index, const at::Tensor& x) const {
+  tensor::Tensor PreNormLayer(const Pass& pass, size_t index, const tensor::Tensor& x) const {
     const Layer& layer = layers_[index];
     const tensor::AffineResult mapped =
         layer.attention_norm.defined()
             ? tensor::NormAffine(x, layer.attention_norm, layer.query_key_value)
             : tensor::Affine(x, layer.query_key_value);
-    const at::Tensor attended = tensor::AffineAdd(
+    const tensor::Tensor attended = tensor::AffineAdd(
         Mixed(pass, index, mapped.out), mapped.x, layer.attention_output,
         layer.attention_output_norm, pass.tokens,
         Drop(pass.options, rates_.attention_output, SiteOf(index, kAttentionOutputSite)));

@@ -1,8 +1,6 @@
 // Plans which linear maps of an encoder get low-rank adapters, and with which values they start.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "model/forward.h"
+#include "tensor/core/tensor.h"
 #include "tensor/linear.h"
 #include "weights/encoder_spec.h"
 
@@ -23,7 +22,8 @@ struct AdapterPlan {
   double dropout = 0;  // of what A reads, in training
   // Gives the first values of A [rank, K] or (`up`) B [N, rank]: a leaf, which wants a gradient
   // unless this adapter is frozen.
-  std::function<at::Tensor(const std::string& linear, bool up, at::IntArrayRef shape)> start;
+  std::function<tensor::Tensor(const std::string& linear, bool up, const tensor::Shape& shape)>
+      start;
 };
 
 // The adapters of one map by the plan; their parameters, "NAME.lora_A.weight" and

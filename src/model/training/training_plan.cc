@@ -1,8 +1,5 @@
 #include "model/training/training_plan.h"
 
-#include <ATen/ops/empty.h>
-#include <ATen/ops/from_blob.h>
-#include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +10,8 @@
 #include "base/process/memory.h"
 #include "base/random.h"
 #include "model/encoders/head.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tensor.h"
 #include "weights/architecture.h"
 #include "weights/encoder_parts.h"
 
@@ -142,25 +141,25 @@ void CheckSomethingIsTrained(const ModelFolder& folder, const TrainingOptions& o
 }
 
 // The file's memory as a tensor, or a copy of it where it is not aligned.
-at::Tensor Stored(const weights::TensorView& view,
-                  const std::shared_ptr<const weights::WeightFiles>& files) {
-  const at::ScalarType type = view.dtype == weights::Dtype::kF32   ? at::kFloat
-                              : view.dtype == weights::Dtype::kF16 ? at::kHalf
-                                                                   : at::kBFloat16;
-  const size_t size = c10::elementSize(type);
+tensor::Tensor Stored(const weights::TensorView& view,
+                      const std::shared_ptr<const weights::WeightFiles>& files) {
+  const tensor::DType type = view.dtype == weights::Dtype::kF32   ? tensor::kFloat
+                             : view.dtype == weights::Dtype::kF16 ? tensor::kHalf
+                                                                  : tensor::kBFloat16;
+  const size_t size = tensor::ElementSize(type);
   if (reinterpret_cast<uintptr_t>(view.bytes.data()) % size != 0) {
-    at::Tensor copy = at::empty(view.shape, type);
+    tensor::Tensor copy = tensor::Empty(view.shape, type);
     std::copy(view.bytes.begin(), view.bytes.end(), static_cast<char*>(copy.data_ptr()));
     return copy;
   }
-  return at::from_blob(
-      const_cast<char*>(view.bytes.data()), view.shape, [files](void*) {}, type);  // only read
+  return tensor::FromBlob(const_cast<char*>(view.bytes.data()), view.shape, type,  // only read
+                          files);
 }
 
-at::Tensor NewDown(const std::string& linear, at::IntArrayRef shape, uint64_t seed) {
+tensor::Tensor NewDown(const std::string& linear, const tensor::Shape& shape, uint64_t seed) {
   const std::string purpose = "lora " + linear;
   RandomStream stream({.seed = seed, .purpose = purpose});
-  at::Tensor values = at::empty(shape, at::kFloat);
+  tensor::Tensor values = tensor::Empty(shape, tensor::kFloat);
   const double bound = 1 / std::sqrt(static_cast<double>(shape[1]));
   auto* numbers = values.data_ptr<float>();
   for (int64_t i = 0; i < values.numel(); ++i) {
@@ -221,7 +220,7 @@ TensorSource TensorsOf(const ModelFolder& folder, const TrainingPlan& plan) {
     const std::string key(name);
     const bool frozen = plan.frozen.contains(key);
     if (frozen && large.contains(key)) return Stored(view, folder.weights);
-    at::Tensor copy = ParameterFrom(view);
+    tensor::Tensor copy = ParameterFrom(view);
     folder.weights->ReleasePages();  // so that there is never much of the file beside the copies
     return frozen ? copy.requires_grad_(false) : copy;
   };
@@ -234,12 +233,13 @@ AdapterPlan AdaptersOf(const TrainingPlan& plan, uint64_t seed) {
                        .dropout = plan.adapter.dropout,
                        .start = {}};
   adapters.start = [seed, folder = plan.started_from, frozen = plan.frozen_adapters](
-                       const std::string& linear, bool up, at::IntArrayRef shape) {
+                       const std::string& linear, bool up, const tensor::Shape& shape) {
     if (folder) {
       const weights::AdapterPair& pair = folder->pairs.at(linear);
       return ParameterFrom(up ? *pair.up : *pair.down).requires_grad_(!frozen.contains(linear));
     }
-    return up ? at::zeros(shape, at::kFloat).requires_grad_(true) : NewDown(linear, shape, seed);
+    return up ? tensor::Zeros(shape, tensor::kFloat).requires_grad_(true)
+              : NewDown(linear, shape, seed);
   };
   return adapters;
 }

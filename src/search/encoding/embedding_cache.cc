@@ -1,7 +1,5 @@
 #include "search/encoding/embedding_cache.h"
 
-#include <ATen/ops/empty.h>
-#include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,6 +19,9 @@
 #include "search/encoding/distinct_texts.h"
 #include "search/encoding/encoding_source.h"
 #include "search/encoding/mapped_tensor.h"
+#include "tensor/core/make.h"
+#include "tensor/core/parallel.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::search {
 namespace {
@@ -63,7 +64,7 @@ class BlockEncoder {
   bool leads() const { return encode_.group->leads(); }
 
   // Rank 0 calls it when it has all rows: gives the others those that they have not seen.
-  void Complete(const at::Tensor& rows) {
+  void Complete(const tensor::Tensor& rows) {
     Tell(0, 0);
     for (const auto& [first, count] : Unseen(static_cast<size_t>(rows.size(0)))) {
       encode_.group->Broadcast(
@@ -72,16 +73,16 @@ class BlockEncoder {
   }
   // All other ranks call it: they take part in what rank 0 encodes, until that has all rows, which
   // it returns.
-  at::Tensor Follow(size_t count, int64_t width) {
-    const at::Tensor all = at::empty({static_cast<int64_t>(count), width}, at::kFloat);
+  tensor::Tensor Follow(size_t count, int64_t width) {
+    const tensor::Tensor all = tensor::Empty({static_cast<int64_t>(count), width}, tensor::kFloat);
     while (true) {
-      const at::Tensor range = at::zeros({2}, at::kLong);
+      const tensor::Tensor range = tensor::Zeros({2}, tensor::kLong);
       encode_.group->Broadcast(range);
       const auto* told = range.data_ptr<int64_t>();
       if (told[1] == 0) break;
       const auto first = static_cast<size_t>(told[0]), size = static_cast<size_t>(told[1]);
       seen_[first] = size;
-      EncodeOwn(first, size, [&](size_t at, const at::Tensor& rows) {
+      EncodeOwn(first, size, [&](size_t at, const tensor::Tensor& rows) {
         all.narrow(0, static_cast<int64_t>(at), rows.size(0)).copy_(rows);
       });
     }
@@ -96,7 +97,7 @@ class BlockEncoder {
 
  private:
   void Tell(size_t first, size_t count) {
-    const at::Tensor range = at::empty({2}, at::kLong);
+    const tensor::Tensor range = tensor::Empty({2}, tensor::kLong);
     range.data_ptr<int64_t>()[0] = static_cast<int64_t>(first);
     range.data_ptr<int64_t>()[1] = static_cast<int64_t>(count);
     encode_.group->Broadcast(range);
@@ -121,7 +122,7 @@ class BlockEncoder {
     at_ = first;
     const EncodeCounts counted = EncodeTexts(
         model_, kind_, count, [&](size_t i) { return text_(distinct_.first[first + i]); }, encode_,
-        [&](size_t at, const at::Tensor& rows) {
+        [&](size_t at, const tensor::Tensor& rows) {
           sink(first + at, rows);
           done_ += static_cast<size_t>(rows.size(0));
           if (options_.progress) options_.progress(done_);
@@ -143,9 +144,9 @@ class BlockEncoder {
   std::map<size_t, size_t> seen_;  // ranges that all processes have encoded: first, count
 };
 
-at::Tensor EncodeInMemory(BlockEncoder& encoder, size_t count, int64_t width) {
-  const at::Tensor all = at::empty({static_cast<int64_t>(count), width}, at::kFloat);
-  encoder.Encode(0, count, [&](size_t first, const at::Tensor& rows) {
+tensor::Tensor EncodeInMemory(BlockEncoder& encoder, size_t count, int64_t width) {
+  const tensor::Tensor all = tensor::Empty({static_cast<int64_t>(count), width}, tensor::kFloat);
+  encoder.Encode(0, count, [&](size_t first, const tensor::Tensor& rows) {
     all.narrow(0, static_cast<int64_t>(first), rows.size(0)).copy_(rows);
   });
   return all;
@@ -162,7 +163,7 @@ void FillMissing(BlockEncoder& encoder, const embeddings::BlockShape& shape,
     size_t end = block + 1;
     while (end < shape.blocks() && !writer.has(end)) ++end;
     const size_t first = block * kBlockRows, last = std::min(end * kBlockRows, shape.rows);
-    encoder.Encode(first, last - first, [&](size_t at, const at::Tensor& rows) {
+    encoder.Encode(first, last - first, [&](size_t at, const tensor::Tensor& rows) {
       writer.Write(at / kBlockRows, {rows.data_ptr<float>(), static_cast<size_t>(rows.numel())});
     });
     block = end;
@@ -170,8 +171,8 @@ void FillMissing(BlockEncoder& encoder, const embeddings::BlockShape& shape,
 }
 
 // Reads from the file, which is filled where it is not complete.
-at::Tensor FromFile(BlockEncoder& encoder, const embeddings::CacheLayout& layout,
-                    const std::filesystem::path& path, const CacheOptions& options) {
+tensor::Tensor FromFile(BlockEncoder& encoder, const embeddings::CacheLayout& layout,
+                        const std::filesystem::path& path, const CacheOptions& options) {
   const auto from_cache = [&](size_t rows) {
     Note(fmt::format("{}{} of {} embeddings are from {}",
                      options.encode.label.empty() ? "" : options.encode.label + ": ", rows,
@@ -211,6 +212,20 @@ CacheFile FileOf(model::DualEncoder& model, model::TextKind kind, const Distinct
 
 }  // namespace
 
+tensor::Tensor CachedEmbeddings::RowsOf(size_t first, size_t count) const {
+  const auto width = static_cast<size_t>(rows.size(1));
+  const tensor::Tensor of_texts =
+      tensor::Empty({static_cast<int64_t>(count), rows.size(1)}, tensor::kFloat);
+  const auto* from = rows.data_ptr<float>();
+  auto* to = of_texts.data_ptr<float>();
+  tensor::ParallelFor(0, static_cast<int64_t>(count), 256, [&](int64_t begin, int64_t end) {
+    for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
+      std::copy_n(from + row_of[first + i] * width, width, to + i * width);
+    }
+  });
+  return of_texts;
+}
+
 CachedEmbeddings EmbedDistinct(model::DualEncoder& model, model::TextKind kind, size_t count,
                                const TextSource& text, const CacheOptions& options) {
   DistinctTexts distinct = FindDistinct(count, text, options.encode.prompt);
@@ -224,7 +239,7 @@ CachedEmbeddings EmbedDistinct(model::DualEncoder& model, model::TextKind kind, 
   BlockEncoder encoder(model, kind, text, distinct, options);
   CachedEmbeddings cached;
   if (distinct.size() == 0) {
-    cached.rows = at::empty({0, width}, at::kFloat);
+    cached.rows = tensor::Empty({0, width}, tensor::kFloat);
     return cached;
   }
   if (encoder.shared() && !encoder.leads()) {

@@ -6,8 +6,6 @@
 // their order, precision, instruction sets, thread count and version.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -17,6 +15,7 @@
 
 #include "model/dual_encoder.h"
 #include "search/encode.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::search {
 
@@ -37,12 +36,14 @@ struct CacheOptions {
 struct CachedEmbeddings {
   // float32 [distinct texts, E], not normalised. A cache gives the pages of its file: they may be
   // read only, and need no memory of their own.
-  at::Tensor rows;
+  tensor::Tensor rows;
   std::vector<uint32_t> row_of;  // [count]: the row of each text
   EncodeCounts counts;           // of the texts that this call encoded
   std::filesystem::path file;    // in the cache; empty: none
 
   size_t distinct() const { return static_cast<size_t>(rows.size(0)); }
+  // Copies of the rows of texts first to first + count - 1, float32 [count, E].
+  tensor::Tensor RowsOf(size_t first, size_t count) const;
 };
 
 // In a group of processes (options.encode.group) only rank 0 uses the cache; the others get all

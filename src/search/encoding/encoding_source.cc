@@ -1,8 +1,6 @@
 #include "search/encoding/encoding_source.h"
 
-#include <ATen/Parallel.h>
 #include <fmt/format.h>
-#include <torch/version.h>
 
 #include <string>
 #include <vector>
@@ -12,14 +10,16 @@
 #include "embeddings/layouts/kept.h"
 #include "model/fingerprint.h"
 #include "model/prompt_lengths.h"
+#include "tensor/core/parallel.h"
 #include "tensor/kernels/cpu/products/products.h"
+#include "tensor/machine/device.h"
 #include "tensor/machine/precision.h"
 
 namespace tandem::search {
 namespace {
 
 // Raise it when the same version of the libraries makes other bytes of the same input.
-constexpr int kRevision = 1;
+constexpr int kRevision = 3;
 
 uint64_t HashTexts(const model::DualEncoder& model, model::TextKind kind,
                    const data::Texts& texts) {
@@ -45,21 +45,24 @@ embeddings::Provenance EncodingSource(model::DualEncoder& model, model::TextKind
                                       const EncodeOptions& options) {
   // Batches, and with them the rounding, depend on the number of threads and of processes.
   const int ranks = options.group == nullptr ? 1 : options.group->ranks();
-  // A device's products round otherwise. Nothing is said where there is none, as it always was.
-  const std::string device =
-      model.device().is_cpu() ? "" : fmt::format("device cuda {}\n", options.device_batch_tokens);
+  // A device's products round otherwise, by its library.
+  std::string device, device_library;
+  if (!model.device().is_cpu()) {
+    device = fmt::format("device cuda {}\n", options.device_batch_tokens);
+    device_library = ", " + tensor::DeviceLibrary();
+  }
   return embeddings::Provenance(fmt::format(
       "model {:016x}\nkind {}\ntokenizer {:016x}\nprompt {:016x}\n"
       "max_tokens {}\nbatch {} {}\nprecision {}\ninstructions {}\nthreads {}{}\n{}"
-      "made by revision {}, {}, libtorch {}\n",
+      "made by revision {}, {}{}\n",
       model::Fingerprint(model), kind == model::TextKind::kQuery ? "query" : "document",
       model.tokenizer(kind).fingerprint(),
       // Prompts of their own are the caller's to tell apart.
       options.prompt ? 0 : TextHash(model.prompt(kind)), model.max_tokens(kind),
       options.batch_tokens, options.thread_batch_tokens, tensor::PrecisionName(options.precision),
-      tensor::IsaName(), at::get_num_threads(),
+      tensor::IsaName(), tensor::ThreadCount(),
       ranks == 1 ? "" : fmt::format(" in each of {} processes", ranks), device, kRevision,
-      tensor::cpu::ProductLibraryVersion(), TORCH_VERSION));
+      tensor::cpu::ProductLibraryVersion(), device_library));
 }
 
 embeddings::Provenance KeptSource(model::DualEncoder& model, model::TextKind kind,

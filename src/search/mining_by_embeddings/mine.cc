@@ -1,6 +1,5 @@
 #include "search/mining_by_embeddings/mine.h"
 
-#include <ATen/Parallel.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 
 #include "base/error.h"
 #include "search/retrieval/search_plan.h"
+#include "tensor/core/parallel.h"
 
 namespace tandem::search {
 namespace {
@@ -66,7 +66,7 @@ class Miner {
 
  private:
   void ScorePositives(const dist::Share& share) {
-    at::parallel_for(share.begin, share.end, 256, [&](int64_t begin, int64_t end) {
+    tensor::ParallelFor(share.begin, share.end, 256, [&](int64_t begin, int64_t end) {
       std::vector<float> row(queries_.width());
       for (auto q = static_cast<size_t>(begin); q < static_cast<size_t>(end); ++q) {
         queries_.CopyTo(q, row.data());

@@ -1,24 +1,21 @@
 #include "search/retrieval/exact.h"
 
-#include <ATen/Parallel.h>
-
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
 
 #include "base/error.h"
 #include "search/scoring/score_tile.h"
+#include "tensor/core/parallel.h"
+#include "tensor/core/tensor.h"
 #include "tensor/kernels/cpu/products/products.h"
 #include "tensor/kernels/cpu/rows/score_rows.h"
 #include "tensor/ops.h"
 
 namespace tandem::search {
-namespace {}  // namespace
 
-ExactSearch::ExactSearch(const at::Tensor& queries, size_t k, const data::Texts& documents)
-    : queries_(queries.contiguous()),
-      order_(documents),
-      found_(static_cast<size_t>(queries.size(0))) {
+ExactSearch::ExactSearch(const tensor::Tensor& queries, size_t k, const data::Texts& documents)
+    : queries_(queries), order_(documents), found_(static_cast<size_t>(queries.size(0))) {
   top_.reserve(found_.size());
   for (size_t q = 0; q < found_.size(); ++q) top_.emplace_back(k, documents.size());
 }
@@ -58,14 +55,13 @@ void ExactSearch::ScoreTile(const Block& block, size_t first_query, size_t queri
   }
 }
 
-void ExactSearch::Add(const at::Tensor& all_rows) {
-  const at::Tensor rows = all_rows.contiguous();
+void ExactSearch::Add(const tensor::Tensor& rows) {
   const auto total = static_cast<size_t>(rows.size(0)), width = static_cast<size_t>(rows.size(1));
   const size_t tiles = (found_.size() + kTileQueries - 1) / kTileQueries;
   for (size_t first = 0; first < total; first += kTileDocuments) {
     const Block block{rows.data_ptr<float>() + first * width, next_document_,
                       std::min(kTileDocuments, total - first)};
-    at::parallel_for(0, static_cast<int64_t>(tiles), 1, [&](int64_t begin, int64_t end) {
+    tensor::ParallelFor(0, static_cast<int64_t>(tiles), 1, [&](int64_t begin, int64_t end) {
       thread_local std::vector<float> scores;
       scores.resize(kTileQueries * kTileDocuments);
       for (auto tile = static_cast<size_t>(begin); tile < static_cast<size_t>(end); ++tile) {
@@ -82,7 +78,7 @@ std::vector<QueryHits> ExactSearch::Take() {
   return std::exchange(found_, {});
 }
 
-at::Tensor RowsFor(const at::Tensor& embeddings, std::string_view similarity) {
+tensor::Tensor RowsFor(const tensor::Tensor& embeddings, std::string_view similarity) {
   return similarity == "dot" ? embeddings : tensor::NormalizeRows(embeddings);
 }
 

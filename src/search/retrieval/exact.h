@@ -1,8 +1,6 @@
 // Exact search: the best k documents of every query, without a matrix of queries x corpus.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -11,6 +9,7 @@
 #include "data/texts/texts.h"
 #include "search/retrieval/hits.h"
 #include "search/retrieval/top_hits.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::search {
 
@@ -32,7 +31,7 @@ class ExactSearch {
   // `queries` float32 [Q, E]; scores are dot products (normalise both sides for cosines).
   // `documents` gives the ids that break ties and must outlive the search. k may exceed the number
   // of documents.
-  ExactSearch(const at::Tensor& queries, size_t k, const data::Texts& documents);
+  ExactSearch(const tensor::Tensor& queries, size_t k, const data::Texts& documents);
 
   // Names for each query the documents, ascending, whose scores are wanted whatever their rank (the
   // positives, for an AUC). Call it before Add.
@@ -40,7 +39,7 @@ class ExactSearch {
 
   // The next documents' embeddings, float32 [n, E]. Throws NumericError for a score that is not
   // finite.
-  void Add(const at::Tensor& rows);
+  void Add(const tensor::Tensor& rows);
 
   // The results of all documents so far; the search is then empty.
   std::vector<QueryHits> Take();
@@ -54,7 +53,7 @@ class ExactSearch {
   void ScoreTile(const Block& block, size_t first_query, size_t queries, float* scores);
   void KeepWatched(size_t query, const Block& block, const float* scores);
 
-  at::Tensor queries_;
+  tensor::Tensor queries_;
   HitOrder order_;
   size_t next_document_ = 0;
   std::vector<TopHits> top_;      // of each query
@@ -63,6 +62,6 @@ class ExactSearch {
 };
 
 // The rows whose dot products are the similarity: of length 1 for "cosine", unchanged for "dot".
-at::Tensor RowsFor(const at::Tensor& embeddings, std::string_view similarity);
+tensor::Tensor RowsFor(const tensor::Tensor& embeddings, std::string_view similarity);
 
 }  // namespace tandem::search

@@ -1,7 +1,5 @@
 #include "search/retrieval/model_parts.h"
 
-#include <ATen/ops/empty.h>
-#include <ATen/ops/from_blob.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,8 @@
 
 #include "base/log.h"
 #include "search/encoding/encoding_source.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::search {
 
@@ -37,23 +37,24 @@ void PartReader::GoTo(size_t row) {
   }
 }
 
-at::Tensor PartReader::RowsHere(size_t first, size_t count) const {
+tensor::Tensor PartReader::RowsHere(size_t first, size_t count) const {
   const embeddings::PartRecord& record = part_->record();
   const size_t skipped = first - record.first_row;
-  return at::from_blob(const_cast<float*>(part_->values().data()) + skipped * record.width,
-                       {static_cast<int64_t>(std::min(count, record.rows - skipped)),
-                        static_cast<int64_t>(record.width)},
-                       at::kFloat);
+  return tensor::FromBlob(const_cast<float*>(part_->values().data()) + skipped * record.width,
+                          {static_cast<int64_t>(std::min(count, record.rows - skipped)),
+                           static_cast<int64_t>(record.width)},
+                          tensor::kFloat);
 }
 
-at::Tensor PartReader::Rows(size_t first, size_t count) {
+tensor::Tensor PartReader::Rows(size_t first, size_t count) {
   GoTo(first);
-  const at::Tensor here = RowsHere(first, count);
+  const tensor::Tensor here = RowsHere(first, count);
   if (here.size(0) == static_cast<int64_t>(count)) return here;
-  const at::Tensor rows = at::empty({static_cast<int64_t>(count), here.size(1)}, at::kFloat);
+  const tensor::Tensor rows =
+      tensor::Empty({static_cast<int64_t>(count), here.size(1)}, tensor::kFloat);
   for (size_t done = 0; done < count;) {
     GoTo(first + done);
-    const at::Tensor some = RowsHere(first + done, count - done);
+    const tensor::Tensor some = RowsHere(first + done, count - done);
     rows.narrow(0, static_cast<int64_t>(done), some.size(0)).copy_(some);
     done += static_cast<size_t>(some.size(0));
   }

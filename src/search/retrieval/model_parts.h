@@ -1,8 +1,6 @@
 // Folders of embeddings in parts, as searches with a model take them.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstddef>
 #include <filesystem>
 #include <optional>
@@ -15,6 +13,7 @@
 #include "model/dual_encoder.h"
 #include "search/encode.h"
 #include "search/retrieval/similarity_rows.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::search {
 
@@ -38,13 +37,13 @@ class PartReader {
   // Rows first to first + count - 1, float32 [count, E], valid until the next call; `first` is not
   // below the last call's. A view of the file where one part has them all. Throws what Open and
   // CheckTexts throw.
-  at::Tensor Rows(size_t first, size_t count);
+  tensor::Tensor Rows(size_t first, size_t count);
 
  private:
   // Makes the part that has the row the open one.
   void GoTo(size_t row);
   // Its rows from `first` on, at most `count` of them.
-  at::Tensor RowsHere(size_t first, size_t count) const;
+  tensor::Tensor RowsHere(size_t first, size_t count) const;
 
   const embeddings::EmbeddingParts& parts_;
   embeddings::ExpectedTexts texts_;

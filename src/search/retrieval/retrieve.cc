@@ -1,9 +1,5 @@
 #include "search/retrieval/retrieve.h"
 
-#include <ATen/ops/empty.h>
-#include <ATen/ops/from_blob.h>
-#include <ATen/ops/index_select.h>
-
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -16,6 +12,8 @@
 #include "search/encoding/mapped_tensor.h"
 #include "search/retrieval/model_parts.h"
 #include "search/scoring/score_samples.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::search {
 namespace {
@@ -45,25 +43,18 @@ CachedEmbeddings EmbedThroughCache(model::DualEncoder& model, TextKind kind, siz
   return cached;
 }
 
-// The rows of texts first to first + count - 1.
-at::Tensor RowsOf(const CachedEmbeddings& cached, size_t first, size_t count) {
-  const at::Tensor rows = at::from_blob(const_cast<uint32_t*>(cached.row_of.data() + first),
-                                        {static_cast<int64_t>(count)}, at::kInt);
-  return cached.rows.index_select(0, rows);
-}
-
-at::Tensor EncodeQueries(model::DualEncoder& model, size_t count, const TextSource& text,
-                         const RetrieveOptions& options) {
+tensor::Tensor EncodeQueries(model::DualEncoder& model, size_t count, const TextSource& text,
+                             const RetrieveOptions& options) {
   if (!options.cache.empty()) {
     const CachedEmbeddings cached =
         EmbedThroughCache(model, TextKind::kQuery, count, text, options);
-    return RowsFor(RowsOf(cached, 0, count), model.similarity());
+    return RowsFor(cached.RowsOf(0, count), model.similarity());
   }
-  const at::Tensor all =
-      at::empty({static_cast<int64_t>(count), model.embedding_width()}, at::kFloat);
+  const tensor::Tensor all =
+      tensor::Empty({static_cast<int64_t>(count), model.embedding_width()}, tensor::kFloat);
   const EncodeCounts counts =
       EncodeTexts(model, TextKind::kQuery, count, text, OptionsFor(TextKind::kQuery, options),
-                  [&](size_t first, const at::Tensor& rows) {
+                  [&](size_t first, const tensor::Tensor& rows) {
                     all.narrow(0, static_cast<int64_t>(first), rows.size(0)).copy_(rows);
                   });
   Report(model, TextKind::kQuery, counts, options);
@@ -84,17 +75,17 @@ class DocumentSearch {
     const EncodeCounts counts = EncodeTexts(
         model_, TextKind::kDocument, documents_.size(),
         [this](size_t i) { return documents_.text(i); }, OptionsFor(TextKind::kDocument, options_),
-        [this](size_t first, const at::Tensor& rows) { Add(first, rows); });
+        [this](size_t first, const tensor::Tensor& rows) { Add(first, rows); });
     Report(model_, TextKind::kDocument, counts, options_);
   }
 
  private:
   // `rows` are those of documents from `first` on.
-  void Add(size_t first, const at::Tensor& rows) {
+  void Add(size_t first, const tensor::Tensor& rows) {
     if (options_.progress) {
       options_.progress(static_cast<double>(first) / static_cast<double>(documents_.size()));
     }
-    const at::Tensor searched = RowsFor(rows, model_.similarity());
+    const tensor::Tensor searched = RowsFor(rows, model_.similarity());
     search_->Add(searched);
     if (options_.keep == nullptr) return;
     // `rows` may be memory that its owner uses again.
@@ -106,14 +97,13 @@ class DocumentSearch {
     const auto width = static_cast<size_t>(model_.embedding_width());
     const embeddings::Provenance source =
         KeptSource(model_, TextKind::kDocument, documents_, options_.encode.precision);
-    at::Tensor rows;
+    tensor::Tensor rows;
     if (auto kept = embeddings::ReadKept(options_.embeddings, source, documents_.size(), width)) {
       rows = TensorOf(*std::move(kept));
     } else {
       embeddings::CheckWritableForKept(options_.embeddings);
       rows = EncodeAll(model_, TextKind::kDocument, documents_,
-                       OptionsFor(TextKind::kDocument, options_), &counts)
-                 .contiguous();
+                       OptionsFor(TextKind::kDocument, options_), &counts);
       embeddings::WriteKept(options_.embeddings, source,
                             {.values = {rows.data_ptr<float>(), static_cast<size_t>(rows.numel())},
                              .width = width,
@@ -139,12 +129,12 @@ class DocumentSearch {
     const CachedEmbeddings cached = EmbedThroughCache(
         model_, TextKind::kDocument, documents_.size(),
         [this](size_t i) { return documents_.text(i); }, options_);
-    AddInWindows([&cached](size_t first, size_t count) { return RowsOf(cached, first, count); });
+    AddInWindows([&cached](size_t first, size_t count) { return cached.RowsOf(first, count); });
   }
 
   // Normalises some rows at a time, so that all embeddings are in memory once. `rows` gives those
   // of some documents.
-  void AddInWindows(const std::function<at::Tensor(size_t first, size_t count)>& rows) {
+  void AddInWindows(const std::function<tensor::Tensor(size_t first, size_t count)>& rows) {
     const size_t window = options_.encode.window_texts;
     for (size_t first = 0; first < documents_.size(); first += window) {
       Add(first, rows(first, std::min(window, documents_.size() - first)));
@@ -218,7 +208,7 @@ void CheckEmbeddings(const RetrieveOptions& options) {
 Retrieved Retrieve(model::DualEncoder& model, const RetrievalTask& task,
                    const RetrieveOptions& options) {
   CheckEmbeddings(options);
-  const at::Tensor queries = EncodeQueries(
+  const tensor::Tensor queries = EncodeQueries(
       model, task.judged.size(), [&](size_t i) { return task.queries.text(task.judged[i].query); },
       options);
   const std::vector<std::vector<uint32_t>> positives = Positives(task, options);
@@ -264,7 +254,7 @@ std::vector<QueryHits> RetrieveForTexts(model::DualEncoder& model, const data::T
                                         std::span<const std::string> queries,
                                         const RetrieveOptions& options) {
   CheckEmbeddings(options);
-  const at::Tensor rows = EncodeQueries(
+  const tensor::Tensor rows = EncodeQueries(
       model, queries.size(), [&](size_t i) -> std::string_view { return queries[i]; }, options);
   ExactSearch search(rows, options.top_k, documents);
   DocumentSearch(model, documents, options, &search).Run();

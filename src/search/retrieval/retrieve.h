@@ -15,6 +15,7 @@
 #include "model/dual_encoder.h"
 #include "search/encode.h"
 #include "search/retrieval/exact.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::search {
 
@@ -33,8 +34,8 @@ struct RetrievalTask {
 
 // The embeddings that a search compared, as it compared them: of length 1 for cosines.
 struct SearchedRows {
-  at::Tensor queries;                 // float32 [Q, E]
-  std::vector<at::Tensor> documents;  // float32 [n, E] each, in the order of the corpus
+  tensor::Tensor queries;                 // float32 [Q, E]
+  std::vector<tensor::Tensor> documents;  // float32 [n, E] each, in the order of the corpus
 };
 
 struct RetrieveOptions {

@@ -1,6 +1,5 @@
 #include "search/retrieval/search_plan.h"
 
-#include <ATen/Parallel.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include "base/byte_size.h"
 #include "base/error.h"
 #include "search/retrieval/top_hits.h"
+#include "tensor/core/parallel.h"
 
 namespace tandem::search {
 namespace {
@@ -37,7 +37,7 @@ class Costs {
   size_t width_;
 };
 
-size_t Threads() { return static_cast<size_t>(at::get_num_threads()); }
+size_t Threads() { return static_cast<size_t>(tensor::ThreadCount()); }
 
 SearchShape ShapeOf(const TiledSearchInput& input) {
   return {.queries = input.depths.size(),

@@ -1,6 +1,5 @@
 #include "search/retrieval/similarity_rows.h"
 
-#include <ATen/Parallel.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,25 +8,27 @@
 #include <utility>
 
 #include "base/error.h"
+#include "tensor/core/parallel.h"
+#include "tensor/core/tensor.h"
 #include "tensor/kernels/cpu/rows/score_rows.h"
 
 namespace tandem::search {
 
 namespace {
 
-std::vector<RowBlock> OneBlock(const at::Tensor& embeddings) {
-  if (embeddings.dim() != 2 || embeddings.scalar_type() != at::kFloat ||
+std::vector<RowBlock> OneBlock(const tensor::Tensor& embeddings) {
+  if (embeddings.dim() != 2 || embeddings.scalar_type() != tensor::kFloat ||
       !embeddings.is_contiguous()) {
     throw std::logic_error("a search takes float32 embeddings [N, E] without gaps");
   }
   return {{.values = embeddings.data_ptr<float>(),
            .rows = static_cast<size_t>(embeddings.size(0)),
-           .owner = std::make_shared<const at::Tensor>(embeddings)}};
+           .owner = std::make_shared<const tensor::Tensor>(embeddings)}};
 }
 
 }  // namespace
 
-SimilarityRows::SimilarityRows(const at::Tensor& embeddings, std::string_view similarity,
+SimilarityRows::SimilarityRows(const tensor::Tensor& embeddings, std::string_view similarity,
                                std::vector<uint32_t> chosen)
     : SimilarityRows(OneBlock(embeddings), static_cast<size_t>(embeddings.size(1)), similarity,
                      std::move(chosen)) {}
@@ -47,7 +48,7 @@ SimilarityRows::SimilarityRows(std::vector<RowBlock> blocks, size_t width,
   const size_t count = chosen_.empty() ? rows : chosen_.size();
   scales_.resize(count);
   std::vector<float> lengths(count);
-  at::parallel_for(0, static_cast<int64_t>(count), 1024, [&](int64_t begin, int64_t end) {
+  tensor::ParallelFor(0, static_cast<int64_t>(count), 1024, [&](int64_t begin, int64_t end) {
     for (auto row = static_cast<size_t>(begin); row < static_cast<size_t>(end); ++row) {
       const float* values = At(row);
       const float length = std::sqrt(tensor::cpu::DotProduct(values, values, width_));

@@ -2,14 +2,14 @@
 // products are the similarity.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
+
+#include "tensor/core/tensor.h"
 
 namespace tandem::search {
 
@@ -30,7 +30,7 @@ class SimilarityRows {
   // `chosen`, row i is embeddings[i]. `similarity` is "cosine" or "dot". Reads all rows once:
   // throws NumericError for a value that is not finite. A row of zeros has cosine 0 with all
   // others.
-  SimilarityRows(const at::Tensor& embeddings, std::string_view similarity,
+  SimilarityRows(const tensor::Tensor& embeddings, std::string_view similarity,
                  std::vector<uint32_t> chosen = {});
 
   // Takes embeddings that stand in several blocks, one after the other; at least one of them has

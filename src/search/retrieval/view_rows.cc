@@ -1,16 +1,15 @@
 #include "search/retrieval/view_rows.h"
 
-#include <ATen/ops/empty.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <span>
 #include <stdexcept>
 #include <string_view>
 
 #include "search/encoding/embedding_cache.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::search {
 namespace {
@@ -52,21 +51,7 @@ CachedEmbeddings Embed(model::DualEncoder& model, TextKind kind, const data::Tex
                        {.encode = encode});
 }
 
-// The rows of some texts of an embedding, which need not be distinct.
-at::Tensor Gather(const CachedEmbeddings& embeddings, size_t first, size_t count) {
-  const at::Tensor from = embeddings.rows.contiguous();
-  const auto width = static_cast<size_t>(from.size(1));
-  const at::Tensor rows =
-      at::empty({static_cast<int64_t>(count), static_cast<int64_t>(width)}, at::kFloat);
-  for (size_t i = 0; i < count; ++i) {
-    std::memcpy(rows.data_ptr<float>() + i * width,
-                from.data_ptr<float>() + embeddings.row_of[first + i] * width,
-                width * sizeof(float));
-  }
-  return rows;
-}
-
-eval::EmbeddingRows View(const at::Tensor& rows) {
+eval::EmbeddingRows View(const tensor::Tensor& rows) {
   return {.values = {rows.data_ptr<float>(), static_cast<size_t>(rows.numel())},
           .width = static_cast<size_t>(rows.size(1))};
 }
@@ -102,12 +87,12 @@ ViewEmbeddings EncodeForViews(model::DualEncoder& model, const data::Dataset& da
         BestDocument(*run.Find(dataset.queries.id(judged.query)), dataset.documents));
   }
   documents.insert(documents.end(), positives.begin(), positives.end());
-  found.queries = Gather(Embed(model, TextKind::kQuery, dataset.queries, queries, options.encode),
-                         0, queries.size());
+  found.queries = Embed(model, TextKind::kQuery, dataset.queries, queries, options.encode)
+                      .RowsOf(0, queries.size());
   const CachedEmbeddings of_documents =
       Embed(model, TextKind::kDocument, dataset.documents, documents, options.encode);
-  found.nearest = Gather(of_documents, 0, queries.size());
-  found.positives = Gather(of_documents, queries.size(), positives.size());
+  found.nearest = of_documents.RowsOf(0, queries.size());
+  found.positives = of_documents.RowsOf(queries.size(), positives.size());
   return found;
 }
 

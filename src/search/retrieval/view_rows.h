@@ -1,8 +1,6 @@
 // Embeddings for the views of an embedding space (eval/views/embedding_views.h).
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -12,6 +10,7 @@
 #include "eval/views/embedding_views.h"
 #include "model/dual_encoder.h"
 #include "search/encode.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::search {
 
@@ -24,9 +23,9 @@ struct ViewRowOptions {
 
 struct ViewEmbeddings {
   std::vector<uint32_t> judged;            // [Q]: which of dataset.judged, ascending
-  at::Tensor queries;                      // float32 [Q, E], as the model makes them
-  at::Tensor nearest;                      // [Q, E]
-  at::Tensor positives;                    // [P, E]
+  tensor::Tensor queries;                  // float32 [Q, E], as the model makes them
+  tensor::Tensor nearest;                  // [Q, E]
+  tensor::Tensor positives;                // [P, E]
   std::vector<uint32_t> positive_queries;  // [P]
 
   // Views into these tensors.

@@ -1,7 +1,5 @@
 #include "search/scoring/cross_encoder_scores.h"
 
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/empty.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,6 +14,9 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "eval/calibration/calibration.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tape.h"
+#include "tensor/core/tensor.h"
 #include "tensor/memory/page_arena.h"
 #include "tensor/packed_tokens.h"
 
@@ -42,7 +43,7 @@ tensor::PackedTokens PackBatch(const text::EncodedPairs& encoded, std::span<cons
   for (const size_t pair : batch) spans.push_back(encoded.texts[pair]);
   tensor::PackedTokens packed = tensor::Pack(spans);
   if (!types) return packed;
-  packed.types = at::empty({packed.tokens()}, at::kInt);
+  packed.types = tensor::Empty({packed.tokens()}, tensor::kInt);
   auto* to = packed.types.data_ptr<int32_t>();
   for (const size_t pair : batch) {
     const auto begin = encoded.types.begin() + encoded.texts.starts[pair];
@@ -105,9 +106,8 @@ class Scoring {
     return model_.tokenizer().EncodeAllPairs(texts, model_.max_tokens(), options_.threads);
   }
 
-  void Keep(size_t first, std::span<const size_t> batch, const at::Tensor& logits) {
-    const at::Tensor rows = logits.to(at::kCPU).contiguous();
-    const float* from = rows.data_ptr<float>();
+  void Keep(size_t first, std::span<const size_t> batch, const tensor::Tensor& logits) {
+    const float* from = logits.data_ptr<float>();
     for (size_t i = 0; i < batch.size(); ++i) {
       std::copy_n(
           from + i * found_.labels, found_.labels,
@@ -140,7 +140,7 @@ std::string OfLabel(const model::CrossEncoder& model, size_t label) {
 CrossEncoderLogits ScoreByCrossEncoder(model::CrossEncoder& model, const data::Dataset& dataset,
                                        const data::JudgedPairs& pairs,
                                        const CrossEncoderOptions& options) {
-  const at::NoGradGuard no_gradient;
+  const tensor::NoGradGuard no_gradient;
   model.Prepare(options.precision);
   const PairTexts texts(pairs);
   Scoring scoring(model, dataset, texts, options);

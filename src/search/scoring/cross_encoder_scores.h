@@ -17,7 +17,7 @@ namespace tandem::search {
 
 struct CrossEncoderOptions {
   tensor::Precision precision = tensor::Precision::kFp32;
-  int threads = 1;  // of the tokenizer; tensor operations use libtorch's count
+  int threads = 1;  // of the tokenizer; tensor operations use tensor::ThreadCount()
   BatchTokens batch_tokens;
   size_t window_pairs = 16384;  // whose ids are in memory at a time
   std::string label;            // of the progress bar; empty: none

@@ -1,7 +1,5 @@
 #include "search/scoring/pair_scores.h"
 
-#include <ATen/Parallel.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,6 +8,8 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "search/scoring/score_tile.h"
+#include "tensor/core/parallel.h"
+#include "tensor/core/tensor.h"
 #include "tensor/kernels/cpu/products/products.h"
 
 namespace tandem::search {
@@ -36,8 +36,8 @@ double Dot(const float* a, const float* b, size_t size) {
 // The rows of a matrix of embeddings.
 class Rows {
  public:
-  explicit Rows(const at::Tensor& matrix)
-      : matrix_(matrix.contiguous()),
+  explicit Rows(const tensor::Tensor& matrix)
+      : matrix_(matrix),
         values_(matrix_.data_ptr<float>()),
         width_(static_cast<size_t>(matrix_.size(1))) {}
 
@@ -59,7 +59,7 @@ class Rows {
   }
 
  private:
-  at::Tensor matrix_;
+  tensor::Tensor matrix_;
   const float* values_;
   size_t width_;
 };
@@ -98,11 +98,12 @@ class Candidates {
     place_.assign(documents.count(), kNowhere);
     for (size_t i = 0; i < rows_.size(); ++i) place_[rows_[i]] = static_cast<uint32_t>(i);
     normalized_.resize(rows_.size() * documents.width());
-    at::parallel_for(0, static_cast<int64_t>(rows_.size()), 256, [&](int64_t begin, int64_t end) {
-      for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
-        documents.WriteNormalized(rows_[i], normalized_.data() + i * documents.width());
-      }
-    });
+    tensor::ParallelFor(
+        0, static_cast<int64_t>(rows_.size()), 256, [&](int64_t begin, int64_t end) {
+          for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
+            documents.WriteNormalized(rows_[i], normalized_.data() + i * documents.width());
+          }
+        });
   }
 
   size_t size() const { return rows_.size(); }
@@ -239,7 +240,7 @@ class TileRanker {
 template <typename Body>
 void ForTiles(size_t begin, size_t end, const Body& body) {
   const auto tiles = static_cast<int64_t>((end - begin + kTileQueries - 1) / kTileQueries);
-  at::parallel_for(0, tiles, 1, [&](int64_t first_tile, int64_t last_tile) {
+  tensor::ParallelFor(0, tiles, 1, [&](int64_t first_tile, int64_t last_tile) {
     for (int64_t tile = first_tile; tile < last_tile; ++tile) {
       const size_t first = begin + static_cast<size_t>(tile) * kTileQueries;
       body(first, std::min(kTileQueries, end - first));

@@ -2,13 +2,13 @@
 // embeddings.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>
+
+#include "tensor/core/tensor.h"
 
 namespace tandem::search {
 
@@ -25,8 +25,8 @@ struct RowLists {
 
 // P pairs of Q queries. Equal texts have one row.
 struct EmbeddedPairs {
-  at::Tensor queries;                   // float32 [distinct queries, E], of any length
-  at::Tensor documents;                 // float32 [distinct documents, E], of any length
+  tensor::Tensor queries;               // float32 [distinct queries, E], of any length
+  tensor::Tensor documents;             // float32 [distinct documents, E], of any length
   std::span<const uint32_t> query_row;  // [Q] into `queries`
   RowLists pairs;                       // of `documents`; all lists together are the P pairs
 };

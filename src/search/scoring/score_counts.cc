@@ -1,7 +1,5 @@
 #include "search/scoring/score_counts.h"
 
-#include <ATen/Parallel.h>
-
 #include <algorithm>
 #include <functional>
 #include <stdexcept>
@@ -9,18 +7,16 @@
 
 #include "base/error.h"
 #include "search/scoring/score_tile.h"
+#include "tensor/core/parallel.h"
+#include "tensor/core/tensor.h"
 #include "tensor/kernels/cpu/products/products.h"
 #include "tensor/kernels/cpu/rows/score_rows.h"
 
 namespace tandem::search {
-namespace {
-
 // The tiles are those of ExactSearch, so that scores are the same.
 
-}  // namespace
-
-ScoreCounts::ScoreCounts(const at::Tensor& queries, std::vector<float> thresholds)
-    : queries_(queries.contiguous()), thresholds_(std::move(thresholds)) {
+ScoreCounts::ScoreCounts(const tensor::Tensor& queries, std::vector<float> thresholds)
+    : queries_(queries), thresholds_(std::move(thresholds)) {
   // adjacent_find finds a pair that is not strictly ascending.
   if (std::adjacent_find(thresholds_.begin(), thresholds_.end(), std::greater_equal<>()) !=
       thresholds_.end()) {
@@ -47,14 +43,13 @@ void ScoreCounts::CountTile(const float* scores, size_t first_query, size_t quer
   }
 }
 
-void ScoreCounts::Add(const at::Tensor& all_rows) {
+void ScoreCounts::Add(const tensor::Tensor& rows) {
   if (thresholds_.empty()) return;
-  const at::Tensor rows = all_rows.contiguous();
   const auto total = static_cast<size_t>(rows.size(0));
   const auto width = static_cast<size_t>(rows.size(1));
   const auto query_count = static_cast<size_t>(queries_.size(0));
   const size_t tiles = (query_count + kTileQueries - 1) / kTileQueries;
-  at::parallel_for(0, static_cast<int64_t>(tiles), 1, [&](int64_t begin, int64_t end) {
+  tensor::ParallelFor(0, static_cast<int64_t>(tiles), 1, [&](int64_t begin, int64_t end) {
     std::vector<float> scores(kTileQueries * kTileDocuments);
     for (auto tile = static_cast<size_t>(begin); tile < static_cast<size_t>(end); ++tile) {
       const size_t query = tile * kTileQueries;

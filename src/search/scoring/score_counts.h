@@ -2,10 +2,10 @@
 // threshold shows of the whole corpus (eval/samples/corpus_levels.h).
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstdint>
 #include <vector>
+
+#include "tensor/core/tensor.h"
 
 namespace tandem::search {
 
@@ -20,11 +20,11 @@ class ScoreCounts {
  public:
   // `queries` float32 [Q, E]; scores are dot products. `thresholds` [T], ascending without equal
   // ones; throws std::logic_error for others.
-  ScoreCounts(const at::Tensor& queries, std::vector<float> thresholds);
+  ScoreCounts(const tensor::Tensor& queries, std::vector<float> thresholds);
 
   // The next documents' embeddings, float32 [n, E]. Throws NumericError for a score that is not
   // finite.
-  void Add(const at::Tensor& rows);
+  void Add(const tensor::Tensor& rows);
 
   // [Q, T]: documents so far whose score is at least the threshold. The object is then empty.
   std::vector<uint32_t> Take();
@@ -33,7 +33,7 @@ class ScoreCounts {
   // Adds scores [queries, documents] to the rows of `counts_` from first_query on.
   void CountTile(const float* scores, size_t first_query, size_t queries, size_t documents);
 
-  at::Tensor queries_;
+  tensor::Tensor queries_;
   std::vector<float> thresholds_;
   // [Q, T] until Take: documents whose highest threshold reached is this one.
   std::vector<uint32_t> counts_;

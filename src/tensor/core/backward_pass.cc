@@ -28,6 +28,24 @@ void Add(Tensor gradient, Tensor& sum) {
   }
 }
 
+bool Overlap(const Tensor& a, const Tensor& b) {
+  const auto begin = [](const Tensor& x) { return static_cast<const std::byte*>(x.data_ptr()); };
+  return begin(a) < begin(b) + b.nbytes() && begin(b) < begin(a) + a.nbytes();
+}
+
+// Says whether an operation gave gradient `index` memory that is its alone, though it may be a part
+// of a block: nobody but the operation's other results holds the block, and these are other parts.
+bool HasOwnMemory(const std::vector<Tensor>& results, size_t index) {
+  const Tensor& gradient = results[index];
+  uint32_t holders = 1;
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (i == index || !results[i].defined() || !results[i].SharesStorage(gradient)) continue;
+    if (Overlap(results[i], gradient)) return false;
+    ++holders;
+  }
+  return gradient.storage().holders() == holders;
+}
+
 class Pass {
  public:
   Pass(Edge root, Tensor gradient) {
@@ -51,6 +69,7 @@ class Pass {
       }
       const std::vector<Edge> edges = std::exchange(node->edges, {});
       std::vector<Tensor> results = Call(*node, edges.size(), std::move(gradients));
+      CopyLentParts(edges, &results);
       for (size_t i = 0; i < edges.size(); ++i) {
         if (edges[i].node != nullptr) Send(*node, edges[i], i, std::move(results[i]));
       }
@@ -106,15 +125,35 @@ class Pass {
     return results;
   }
 
+  // Leaves keep parts of blocks as they are (AddGradient), so that others must not have these too.
+  static void CopyLentParts(const std::vector<Edge>& edges, std::vector<Tensor>* results) {
+    std::vector<bool> lent(edges.size());
+    for (size_t i = 0; i < edges.size(); ++i) {
+      const bool of_leaf = edges[i].node != nullptr && edges[i].node->leaf();
+      const Tensor& result = (*results)[i];
+      lent[i] = of_leaf && result.defined() && IsPartOfBlock(result) && !HasOwnMemory(*results, i);
+    }
+    for (size_t i = 0; i < edges.size(); ++i) {
+      if (lent[i]) (*results)[i] = (*results)[i].clone();
+    }
+  }
+
+  [[noreturn]] static void ThrowWrongGradient(const Node& from, size_t input,
+                                              const Tensor& gradient, const OutputKind& kind) {
+    const bool moved = gradient.device() != kind.device;
+    throw std::logic_error(fmt::format("{}: the gradient of input {} is {}{}, expected {}{}",
+                                       from.name, input, gradient.sizes().Text(),
+                                       moved ? " on " + gradient.device().str() : "",
+                                       kind.shape.Text(), moved ? " on " + kind.device.str() : ""));
+  }
+
   void Send(const Node& from, const Edge& edge, size_t input, Tensor gradient) {
     Waiting& waiting = waiting_.at(edge.node.get());
     waiting.gradients.resize(edge.node->outputs.size());
     if (gradient.defined()) {
       const OutputKind& kind = edge.node->outputs[edge.output];
-      if (gradient.sizes() != kind.shape) {
-        throw std::logic_error(fmt::format("{}: the gradient of input {} is {}, expected {}",
-                                           from.name, input, gradient.sizes().Text(),
-                                           kind.shape.Text()));
+      if (gradient.sizes() != kind.shape || gradient.device() != kind.device) {
+        ThrowWrongGradient(from, input, gradient, kind);
       }
       if (gradient.dtype() != kind.type) gradient = gradient.to(kind.type);
       Add(std::move(gradient), waiting.gradients[edge.output]);
@@ -137,7 +176,10 @@ void CheckRoot(const Tensor& root, const Tensor& gradient) {
     throw std::logic_error(fmt::format(
         "backward: without a gradient a tensor must have one element, found {}", root.Text()));
   }
-  if (gradient.sizes() == root.sizes() && gradient.dtype() == root.dtype()) return;
+  if (gradient.sizes() == root.sizes() && gradient.dtype() == root.dtype() &&
+      gradient.device() == root.device()) {
+    return;
+  }
   throw std::logic_error(
       fmt::format("backward: the gradient of {} is {}", root.Text(), gradient.Text()));
 }
@@ -147,7 +189,7 @@ void CheckRoot(const Tensor& root, const Tensor& gradient) {
 void RunBackward(const Tensor& root, const Tensor& gradient) {
   CheckRoot(root, gradient);
   const NoGradGuard no_gradient;
-  Tensor first = gradient.defined() ? gradient : Full(root.sizes(), 1, root.dtype());
+  Tensor first = gradient.defined() ? gradient : Full(root.sizes(), 1, root.dtype(), root.device());
   Pass(EdgeOf(root), std::move(first)).Run();
 }
 

@@ -6,8 +6,7 @@
 
 namespace tandem::tensor {
 
-// The processor's memory, or that of a device which a back end drives. This library only carries
-// the tag: it reads and writes the processor's memory alone.
+// The processor's memory, or that of a device which a back end drives (core/device_functions.h).
 struct Device {
   enum class Kind : uint8_t { kCpu, kCuda };
 
@@ -15,6 +14,7 @@ struct Device {
   int index = 0;
 
   bool is_cpu() const { return kind == Kind::kCpu; }
+  bool is_cuda() const { return kind == Kind::kCuda; }
   // "cpu", "cuda:0".
   std::string str() const { return is_cpu() ? "cpu" : "cuda:" + std::to_string(index); }
 

@@ -19,7 +19,6 @@ uint32_t RoundedShift(uint32_t bits, int dropped) {
 }  // namespace
 
 float FloatOf(Half value) { return FloatFromHalf(value.bits); }
-float FloatOf(cpu::Bf16 value) { return FloatFromBfloat16(value.bits); }
 
 Half HalfOf(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
@@ -35,14 +34,6 @@ Half HalfOf(float value) {
     rounded = RoundedShift(magnitude - 0x38000000U, 13);  // may round up to infinity
   }
   return {static_cast<uint16_t>(sign | rounded)};
-}
-
-cpu::Bf16 Bf16Of(float value) {
-  const uint32_t bits = std::bit_cast<uint32_t>(value);
-  if ((bits & ~kSignBit) > 0x7f800000U) {
-    return {static_cast<uint16_t>((bits >> 16) | 0x40U)};
-  }
-  return {static_cast<uint16_t>(RoundedShift(bits, 16))};
 }
 
 }  // namespace tandem::tensor

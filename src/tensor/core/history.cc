@@ -36,7 +36,7 @@ Edge EdgeOf(const Tensor& tensor) {
   if (node == nullptr) {
     node = std::make_shared<Node>();
     node->name = "leaf";
-    node->outputs = {{tensor.sizes(), tensor.dtype()}};
+    node->outputs = {{tensor.sizes(), tensor.dtype(), tensor.device()}};
     node->backward = [leaf = tensor](const std::vector<Tensor>& gradients) {
       AddGradient(leaf, gradients[0]);
       return std::vector<Tensor>();
@@ -46,14 +46,17 @@ Edge EdgeOf(const Tensor& tensor) {
   return {std::move(node), 0};
 }
 
+bool IsPartOfBlock(const Tensor& gradient) {
+  return gradient.nbytes() < gradient.storage()->bytes();
+}
+
 namespace {
 
 // Says whether a gradient whose one handle is the pass's may be kept as it is. A part of a larger
 // block may: an operation computes the gradients of several stacked parameters in one block, each
-// in a part of its own.
+// in a part of its own. The pass copies parts that others have too.
 bool MayKeep(const Tensor& gradient) {
-  return gradient.OnlyHandle() &&
-         (gradient.storage().unique() || gradient.nbytes() < gradient.storage()->bytes());
+  return gradient.OnlyHandle() && (gradient.storage().unique() || IsPartOfBlock(gradient));
 }
 
 }  // namespace
@@ -116,7 +119,8 @@ const SparseRows* Tensor::row_grad() const {
 }
 
 void Tensor::set_grad(Tensor gradient) const {
-  if (gradient.defined() && (gradient.sizes() != sizes() || gradient.dtype() != dtype())) {
+  if (gradient.defined() && (gradient.sizes() != sizes() || gradient.dtype() != dtype() ||
+                             gradient.device() != device())) {
     throw std::logic_error(
         fmt::format("set_grad: the gradient of {} is {}", Text(), gradient.Text()));
   }

@@ -26,6 +26,7 @@ struct Edge {
 struct OutputKind {
   Shape shape;
   DType type;
+  Device device;
 };
 
 // An operation, or a leaf, whose closure adds to its gradient.
@@ -67,7 +68,11 @@ History& HistoryOf(const Tensor& tensor);
 // Where a tensor's gradient goes.
 Edge EdgeOf(const Tensor& tensor);
 
-// Adds a gradient that was passed to a leaf. It is kept where nobody else holds it, else copied.
+// Says whether a gradient is not all of the memory that it holds.
+bool IsPartOfBlock(const Tensor& gradient);
+
+// Adds a gradient that was passed to a leaf. It is kept where nobody else holds it, else copied. A
+// part of a block must be in nobody else's hands.
 void AddGradient(const Tensor& leaf, const Tensor& gradient);
 
 // Adds rows to those of a whole gradient.

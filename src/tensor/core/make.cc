@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <stdexcept>
 #include <utility>
+
+#include "tensor/core/device_functions.h"
 
 namespace tandem::tensor {
 namespace {
@@ -20,18 +21,15 @@ size_t BytesOf(const Shape& shape, DType type) {
 
 }  // namespace
 
-Tensor Empty(const Shape& shape, DType type) {
+Tensor Empty(const Shape& shape, DType type, Device device) {
+  if (!device.is_cpu()) return BackEndFunctions().Empty(shape, type, device);
   return {StorageRef::Allocate(BytesOf(shape, type)), 0, shape, type};
 }
 
-Tensor Zeros(const Shape& shape, DType type) {
-  Tensor zeros = Empty(shape, type);
-  std::memset(zeros.data_ptr(), 0, zeros.nbytes());
-  return zeros;
-}
+Tensor Zeros(const Shape& shape, DType type, Device device) { return Full(shape, 0, type, device); }
 
-Tensor Full(const Shape& shape, double value, DType type) {
-  Tensor full = Empty(shape, type);
+Tensor Full(const Shape& shape, double value, DType type, Device device) {
+  Tensor full = Empty(shape, type, device);
   full.fill_(value);
   return full;
 }
@@ -44,8 +42,8 @@ Tensor Arange(int64_t count, DType type) {
   return whole.to(type);
 }
 
-Tensor EmptyLike(const Tensor& like) { return Empty(like.sizes(), like.dtype()); }
-Tensor ZerosLike(const Tensor& like) { return Zeros(like.sizes(), like.dtype()); }
+Tensor EmptyLike(const Tensor& like) { return Empty(like.sizes(), like.dtype(), like.device()); }
+Tensor ZerosLike(const Tensor& like) { return Zeros(like.sizes(), like.dtype(), like.device()); }
 
 Tensor FromBlob(void* data, const Shape& shape, DType type, std::shared_ptr<const void> owner) {
   const size_t element = ElementSize(type);

@@ -8,15 +8,16 @@
 
 namespace tandem::tensor {
 
-// Memory of CurrentAllocator (core/allocator.h). All throw MemoryError (base/error.h) where there
-// is too little.
-Tensor Empty(const Shape& shape, DType type);  // uninitialised
-Tensor Zeros(const Shape& shape, DType type);
-Tensor Full(const Shape& shape, double value, DType type);
+// On the processor, memory of CurrentAllocator (core/allocator.h), and where no device is named; on
+// another device, that of the back end (core/device_functions.h). All throw MemoryError
+// (base/error.h) where there is too little.
+Tensor Empty(const Shape& shape, DType type, Device device = kCpuDevice);  // uninitialised
+Tensor Zeros(const Shape& shape, DType type, Device device = kCpuDevice);
+Tensor Full(const Shape& shape, double value, DType type, Device device = kCpuDevice);
 // 0, 1, ..., count - 1, [count]. Throws std::logic_error for a type that has no numbers.
 Tensor Arange(int64_t count, DType type);
 
-// Of the shape and type of `like`, on the processor, without its gradient.
+// Of the shape, type and device of `like`, without its gradient.
 Tensor EmptyLike(const Tensor& like);
 Tensor ZerosLike(const Tensor& like);
 

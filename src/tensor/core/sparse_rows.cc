@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "tensor/core/elements.h"
+#include "tensor/core/functions/dispatch.h"
 #include "tensor/core/functions/functions.h"
 #include "tensor/core/history.h"
 #include "tensor/core/make.h"
@@ -33,6 +35,9 @@ void CheckFit(const Tensor& table, const SparseRows& gradient) {
         fmt::format("AddRowGradient: expected values of the rows of {}, found {}", table.Text(),
                     values.Text()));
   }
+  if (internal::FunctionsFor("AddRowGradient", {&table, &gradient.rows, &values}) != nullptr) {
+    return;  // reading the rows would wait for the device
+  }
   const auto* rows = gradient.rows.data_ptr<int64_t>();
   for (int64_t i = 0; i < gradient.rows.numel(); ++i) {
     if (rows[i] > (i == 0 ? -1 : rows[i - 1]) && rows[i] < table.size(0)) continue;
@@ -41,38 +46,70 @@ void CheckFit(const Tensor& table, const SparseRows& gradient) {
   }
 }
 
+// Each row of `sums` becomes the sum of the rows of `values` that stand in its part of `order`.
+void SumPlaces(const Tensor& values, const std::vector<int64_t>& order,
+               const std::vector<size_t>& starts, const Tensor& sums) {
+  const int64_t width = values.size(1);
+  internal::ForFloating(values.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    const T* from = values.data_ptr<T>();
+    T* to = sums.data_ptr<T>();
+    internal::ForRows(sums.size(0), width, [&](int64_t first, int64_t past) {
+      for (auto k = static_cast<size_t>(first); k < static_cast<size_t>(past); ++k) {
+        T* sum = to + static_cast<int64_t>(k) * width;
+        std::copy_n(from + order[starts[k]] * width, width, sum);
+        for (size_t i = starts[k] + 1; i < starts[k + 1]; ++i) {
+          internal::AddElements(from + order[i] * width, width, sum);
+        }
+      }
+    });
+  });
+}
+
 }  // namespace
 
 void internal::AddRows(const SparseRows& gradient, const Tensor& whole) {
-  const auto* rows = gradient.rows.data_ptr<int64_t>();
-  for (int64_t i = 0; i < gradient.rows.numel(); ++i) {
-    whole[rows[i]].add_(gradient.values[i]);
+  if (const auto* device = FunctionsFor("AddRows", {&gradient.rows, &gradient.values, &whole})) {
+    whole.add_(device->Dense(gradient, whole.sizes()));
+    return;
   }
+  const auto* rows = gradient.rows.data_ptr<int64_t>();
+  const int64_t width = whole.size(1);
+  ForFloating(whole.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    const T* from = gradient.values.data_ptr<T>();
+    T* to = whole.data_ptr<T>();
+    ForRows(gradient.rows.numel(), width, [=](int64_t first, int64_t past) {
+      for (int64_t i = first; i < past; ++i) {
+        AddElements(from + i * width, width, to + rows[i] * width);
+      }
+    });
+  });
+  whole.bump_version();
 }
 
 SparseRows SumByRow(const Tensor& rows, const Tensor& values) {
   CheckPairs("SumByRow", rows, values);
   const NoGradGuard no_gradient;
+  if (const auto* device = internal::FunctionsFor("SumByRow", {&rows, &values})) {
+    return device->SumByRow(rows, values);
+  }
   const Tensor numbers = rows.to(kLong);
   const auto* row = numbers.data_ptr<int64_t>();
   std::vector<int64_t> order(static_cast<size_t>(rows.numel()));
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, {}, [row](int64_t i) { return row[i]; });
-  int64_t different = 0;
+  std::vector<size_t> starts;  // in `order`, of the places with one row
   for (size_t i = 0; i < order.size(); ++i) {
-    if (i == 0 || row[order[i]] != row[order[i - 1]]) ++different;
+    if (i == 0 || row[order[i]] != row[order[i - 1]]) starts.push_back(i);
   }
+  const auto different = static_cast<int64_t>(starts.size());
+  starts.push_back(order.size());
   SparseRows sums{Empty({different}, kLong),
                   Empty(values.sizes().WithRows(different), values.dtype())};
-  int64_t at = -1;
-  for (size_t i = 0; i < order.size(); ++i) {
-    if (i > 0 && row[order[i]] == row[order[i - 1]]) {
-      sums.values[at].add_(values[order[i]]);
-      continue;
-    }
-    sums.rows.data_ptr<int64_t>()[++at] = row[order[i]];
-    sums.values[at].copy_(values[order[i]]);
-  }
+  auto* number = sums.rows.data_ptr<int64_t>();
+  for (int64_t i = 0; i < different; ++i) number[i] = row[order[starts[static_cast<size_t>(i)]]];
+  SumPlaces(values, order, starts, sums.values);
   return sums;
 }
 
@@ -100,6 +137,9 @@ void AddRowGradient(const Tensor& table, SparseRows gradient) {
 
 Tensor Dense(const SparseRows& gradient, const Shape& sizes) {
   const NoGradGuard no_gradient;
+  if (const auto* device = internal::FunctionsFor("Dense", {&gradient.rows, &gradient.values})) {
+    return device->Dense(gradient, sizes);
+  }
   const Tensor whole = Zeros(sizes, gradient.values.dtype());
   internal::AddRows(gradient, whole);
   return whole;

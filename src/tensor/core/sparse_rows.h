@@ -20,10 +20,11 @@ SparseRows SumByRow(const Tensor& rows, const Tensor& values);
 // Adds to the gradient of a leaf `table` [V, width], for the backward pass of an operation that
 // reads the table: to its rows, or to its whole gradient where it has that. Without a gradient
 // before, these rows become it. Rows stay increasing, each one once. Throws std::logic_error for a
-// tensor that is no leaf, which alone keeps a gradient, and for rows and values that do not fit it.
+// tensor that is no leaf, which alone keeps a gradient, and for rows and values that do not fit it;
+// the numbers of rows on a device are not looked at, which would wait for it.
 void AddRowGradient(const Tensor& table, SparseRows gradient);
 
-// The gradient of a table with these sizes, [V, width].
+// The gradient of a table with these sizes, [V, width], on the device of `gradient`.
 Tensor Dense(const SparseRows& gradient, const Shape& sizes);
 
 }  // namespace tandem::tensor

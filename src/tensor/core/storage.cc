@@ -6,23 +6,15 @@
 #include "base/error.h"
 
 namespace tandem::tensor {
-namespace {
-
-// The storage itself lies before its bytes. A block of the page arena begins at a page, so that the
-// bytes then begin 64 bytes after one, which costs at most one page.
-static_assert(sizeof(Storage) <= kAlignment);
-constexpr size_t kHeader = kAlignment;
-
-}  // namespace
 
 StorageRef StorageRef::Allocate(size_t bytes) {
   Allocator& allocator = CurrentAllocator();
   void* block = nullptr;
-  if (bytes <= std::numeric_limits<size_t>::max() - kHeader) {
-    block = allocator.Allocate(kHeader + bytes);
+  if (bytes <= std::numeric_limits<size_t>::max() - kStorageHeader) {
+    block = allocator.Allocate(kStorageHeader + bytes);
   }
   if (block == nullptr) throw MemoryError(bytes);
-  auto* data = static_cast<std::byte*>(block) + kHeader;
+  auto* data = static_cast<std::byte*>(block) + kStorageHeader;
   return StorageRef(new (block) Storage(data, bytes, kCpuDevice, &allocator, {}));
 }
 
@@ -38,7 +30,7 @@ void Storage::Destroy(Storage* storage) noexcept {
     delete storage;
     return;
   }
-  const size_t bytes = kHeader + storage->bytes_;
+  const size_t bytes = kStorageHeader + storage->bytes_;
   storage->~Storage();
   allocator->Free(storage, bytes);
 }

@@ -51,6 +51,12 @@ class Storage {
   std::atomic<uint32_t> holders_ = 1;
 };
 
+// The storage itself lies before its bytes in the block that an allocator gives. A block of the
+// page arena begins at a page, so that the bytes then begin 64 bytes after one, which costs at most
+// one page.
+inline constexpr size_t kStorageHeader = kAlignment;
+static_assert(sizeof(Storage) <= kStorageHeader);
+
 // Holds a storage, or none.
 class StorageRef {
  public:
@@ -80,8 +86,9 @@ class StorageRef {
 
   Storage* operator->() const { return storage_; }
   Storage* get() const { return storage_; }
-  // Says whether nobody else holds it.
-  bool unique() const { return storage_->holders_.load(std::memory_order_acquire) == 1; }
+  // The number of its holders, this one among them.
+  uint32_t holders() const { return storage_->holders_.load(std::memory_order_acquire); }
+  bool unique() const { return holders() == 1; }
 
   friend bool operator==(const StorageRef&, const StorageRef&) = default;
 

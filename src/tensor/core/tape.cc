@@ -36,8 +36,8 @@ void CheckOutput(const char* name, const Tensor& out) {
 
 bool GradEnabled() { return grad_enabled; }
 
-NoGradGuard::NoGradGuard() : before_(std::exchange(grad_enabled, false)) {}
-NoGradGuard::~NoGradGuard() { grad_enabled = before_; }
+GradientMode::GradientMode(bool enabled) : before_(std::exchange(grad_enabled, enabled)) {}
+GradientMode::~GradientMode() { grad_enabled = before_; }
 
 bool NeedsGradient(std::span<const Tensor> inputs) {
   if (!grad_enabled) return false;
@@ -61,7 +61,7 @@ void WithBackward(const char* name, std::span<const Tensor> outs, std::span<cons
   node->edges.reserve(inputs.size());
   for (const Tensor& input : inputs) node->edges.push_back(internal::EdgeOf(input));
   for (size_t i = 0; i < outs.size(); ++i) {
-    node->outputs.push_back({outs[i].sizes(), outs[i].dtype()});
+    node->outputs.push_back({outs[i].sizes(), outs[i].dtype(), outs[i].device()});
     internal::History& history = internal::HistoryOf(outs[i]);
     history.node = node;
     history.output = i;

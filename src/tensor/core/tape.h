@@ -25,16 +25,22 @@ namespace tandem::tensor {
 // except in closures of a backward pass.
 bool GradEnabled();
 
-// Keeps operations of this thread out of the graph while it lives.
-class NoGradGuard {
+// Lets operations of this thread enter the graph, or keeps them out of it, while it lives.
+class GradientMode {
  public:
-  NoGradGuard();
-  NoGradGuard(const NoGradGuard&) = delete;
-  NoGradGuard& operator=(const NoGradGuard&) = delete;
-  ~NoGradGuard();
+  explicit GradientMode(bool enabled);
+  GradientMode(const GradientMode&) = delete;
+  GradientMode& operator=(const GradientMode&) = delete;
+  ~GradientMode();
 
  private:
   bool before_;
+};
+
+// Keeps operations of this thread out of the graph while it lives.
+class NoGradGuard : public GradientMode {
+ public:
+  NoGradGuard() : GradientMode(false) {}
 };
 
 // Computes the gradients of an operation's inputs, in their order, from those of its outputs. The

@@ -18,7 +18,7 @@ bool IsRecorded(const Tensor& tensor) { return GradEnabled() && tensor.requires_
 // A gradient of these rows as one of the whole tensor: zero elsewhere.
 BackwardOfOutput PlaceRows(const Tensor& whole, int64_t start, int64_t length) {
   return [sizes = whole.sizes(), start, length](const Tensor& grad) {
-    const Tensor placed = Zeros(sizes, grad.dtype());
+    const Tensor placed = Zeros(sizes, grad.dtype(), grad.device());
     placed.narrow(0, start, length).copy_(grad.view(sizes.WithRows(length)));
     return std::vector<Tensor>{placed};
   };
@@ -51,14 +51,14 @@ void Tensor::ThrowUndefined() {
 }
 
 void Tensor::ThrowWrongType(DType wanted) const {
-  throw std::logic_error(fmt::format("expected a tensor of {} on the processor, found {}{}",
-                                     Name(wanted), Text(),
-                                     is_cpu() ? "" : " on " + device().str()));
+  throw std::logic_error(
+      fmt::format("expected a tensor of {} on the processor, found {}", Name(wanted), Text()));
 }
 
 std::string Tensor::Text() const {
   if (!defined()) return "undefined";
-  return fmt::format("{} {}", Name(dtype()), sizes().Text());
+  return fmt::format("{} {}{}", Name(dtype()), sizes().Text(),
+                     is_cpu() ? "" : " on " + device().str());
 }
 
 Tensor Tensor::ViewOf(const Shape& shape, int64_t first_element) const {
@@ -111,7 +111,7 @@ Tensor Tensor::clone() const {
 
 Tensor Tensor::to(DType type) const {
   if (type == dtype()) return *this;
-  const Tensor converted = Empty(sizes(), type);
+  const Tensor converted = Empty(sizes(), type, device());
   converted.copy_(*this);
   if (!IsFloating(type) || !IsRecorded(*this)) return converted;
   // The pass converts a gradient to its tensor's type.

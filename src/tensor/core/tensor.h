@@ -67,7 +67,7 @@ class Tensor {
   Device device() const { return body().storage->device(); }
   bool is_cpu() const { return device().is_cpu(); }
   bool is_contiguous() const { return body_ != nullptr; }
-  // "float32 [2, 3]", "undefined".
+  // "float32 [2, 3]", "float32 [2, 3] on cuda:0", "undefined".
   std::string Text() const;
 
   // The first element. Throws std::logic_error for a T that is not the elements' type, and for
@@ -79,7 +79,8 @@ class Tensor {
   }
   // The same for elements of any type; on a device what its back end makes of it.
   void* data_ptr() const { return body().data; }
-  // The element of a tensor of one element, as T. Throws std::logic_error where it has not one.
+  // The element of a tensor of one element, as T, from any device. Throws std::logic_error where it
+  // has not one.
   template <Element T>
   T item() const;
 
@@ -107,12 +108,12 @@ class Tensor {
 
   // Writes to the elements, which other tensors may share. They throw std::logic_error where
   // gradients are on and the tensor has a part in a graph, which would not see the write.
-  // `from` has the same shape, and any type.
+  // `from` has the same shape, and any type and device.
   const Tensor& copy_(const Tensor& from) const;
   const Tensor& zero_() const { return fill_(0); }
   const Tensor& fill_(double value) const;
   // Of floating types alone. Numbers of 16 bits are added and multiplied as floats.
-  // `other` has the same shape and type.
+  // `other` has the same shape, type and device.
   const Tensor& add_(const Tensor& other) const;
   const Tensor& mul_(double factor) const;
 

@@ -2,6 +2,9 @@
 // (Linear::AdaptsBeside), put together from the other operations.
 #pragma once
 
+#include <optional>
+
+#include "tensor/core/tensor.h"
 #include "tensor/ops.h"
 
 namespace tandem::tensor {
@@ -16,8 +19,15 @@ class AdapterDropout {
   AdapterDropout& operator=(const AdapterDropout&) = delete;
   ~AdapterDropout();
 
+  // What an adapter drops on this thread.
+  struct Now {
+    const PackedTokens& tokens;
+    Dropout dropout;
+  };
+  // None where it drops nothing.
+  static std::optional<Now> Of(const Adapter& adapter);
   // Returns the input that A reads of x, [T, K], on this thread.
-  static at::Tensor Drop(const at::Tensor& x, const Adapter& adapter);
+  static Tensor Drop(const Tensor& x, const Adapter& adapter);
 
  private:
   const PackedTokens& tokens_;
@@ -27,17 +37,16 @@ class AdapterDropout {
 
 namespace adapted {
 
-AffineResult Affine(const at::Tensor& x, const Linear& linear);
-at::Tensor AffineNorm(const at::Tensor& x, const at::Tensor& residual, const Linear& linear,
-                      const LayerNorm& norm, const PackedTokens& tokens, const Dropout& dropout);
-at::Tensor FeedForwardNorm(const at::Tensor& x, const Linear& up, const Linear& down,
-                           Activation activation, const LayerNorm& norm, const PackedTokens& tokens,
-                           const Dropout& dropout);
-AffineResult NormAffine(const at::Tensor& x, const Norm& norm, const Linear& linear);
-at::Tensor AffineAdd(const at::Tensor& x, const at::Tensor& residual, const Linear& linear,
-                     const Norm& out_norm, const PackedTokens& tokens, const Dropout& dropout);
-at::Tensor FeedForwardAdd(const at::Tensor& x, const FeedForward& layer, const PackedTokens& tokens,
-                          const Dropout& inner_dropout, const Dropout& dropout);
+AffineResult Affine(const Tensor& x, const Linear& linear);
+Tensor AffineNorm(const Tensor& x, const Tensor& residual, const Linear& linear,
+                  const LayerNorm& norm, const PackedTokens& tokens, const Dropout& dropout);
+Tensor FeedForwardNorm(const Tensor& x, const Linear& up, const Linear& down, Activation activation,
+                       const LayerNorm& norm, const PackedTokens& tokens, const Dropout& dropout);
+AffineResult NormAffine(const Tensor& x, const Norm& norm, const Linear& linear);
+Tensor AffineAdd(const Tensor& x, const Tensor& residual, const Linear& linear,
+                 const Norm& out_norm, const PackedTokens& tokens, const Dropout& dropout);
+Tensor FeedForwardAdd(const Tensor& x, const FeedForward& layer, const PackedTokens& tokens,
+                      const Dropout& inner_dropout, const Dropout& dropout);
 
 }  // namespace adapted
 }  // namespace tandem::tensor

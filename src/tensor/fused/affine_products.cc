@@ -1,14 +1,14 @@
 #include "tensor/fused/affine_products.h"
 
-#include <ATen/ops/empty.h>
-
+#include "tensor/core/make.h"
+#include "tensor/core/tensor.h"
 #include "tensor/fused/layer_arguments.h"
 #include "tensor/kernels/cpu/layers/layers.h"
 
 namespace tandem::tensor {
 
-at::Tensor AffineProduct(const at::Tensor& x, const Linear& linear) {
-  const at::Tensor out = at::empty({x.size(0), linear.out()}, x.options().requires_grad(false));
+Tensor AffineProduct(const Tensor& x, const Linear& linear) {
+  const Tensor out = Empty({x.size(0), linear.out()}, x.scalar_type());
   ForType(x, [&](auto zero) {
     using A = decltype(zero);
     cpu::RunAffineForward<A>(
@@ -18,9 +18,9 @@ at::Tensor AffineProduct(const at::Tensor& x, const Linear& linear) {
   return out;
 }
 
-at::Tensor AffineProductBackward(const at::Tensor& x, const Linear& linear, const at::Tensor& grad,
-                                 const at::Tensor& other_grad_x, const LinearSums& sums) {
-  const at::Tensor grad_x = EmptyLike(x);
+Tensor AffineProductBackward(const Tensor& x, const Linear& linear, const Tensor& grad,
+                             const Tensor& other_grad_x, const LinearSums& sums) {
+  const Tensor grad_x = EmptyLike(x);
   ForType(x, [&](auto zero) {
     using A = decltype(zero);
     cpu::RunAffineBackward<A>({.x = Data<A>(x),

@@ -1,21 +1,19 @@
 #include "tensor/fused/attention_bias.h"
 
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/zeros.h>
-
 #include <numbers>
+
+#include "tensor/core/make.h"
 
 namespace tandem::tensor {
 
-BiasByDistance::BiasByDistance(const at::Tensor& table, int64_t max_distance, int64_t longest) {
+BiasByDistance::BiasByDistance(const Tensor& table, int64_t max_distance, int64_t longest) {
   if (!table.defined()) return;
   const int64_t heads = table.size(1), distances = 2 * longest - 1;
   const int64_t padding = static_cast<int64_t>(cpu::kBiasPadding);
   bucket_count_ = table.size(0);
-  buckets_ = at::empty({distances}, at::kInt);
-  values_ = at::zeros({heads, distances + padding}, at::kFloat);
-  const at::Tensor rows = table.detach().contiguous();
+  buckets_ = Empty({distances}, kInt);
+  values_ = Zeros({heads, distances + padding}, kFloat);
+  const Tensor rows = table.detach().contiguous();
   const float* from = rows.data_ptr<float>();
   auto* buckets = buckets_.data_ptr<int32_t>();
   for (int64_t d = 0; d < distances; ++d) {
@@ -37,17 +35,17 @@ cpu::DistanceBias BiasByDistance::ForKernels() const {
           .bucket_count = static_cast<size_t>(bucket_count_)};
 }
 
-at::Tensor BiasByDistance::TableGradient(const at::Tensor& by_text) {
+Tensor BiasByDistance::TableGradient(const Tensor& by_text) {
   const int64_t texts = by_text.size(0), heads = by_text.size(1), buckets = by_text.size(2);
   const double* from = by_text.data_ptr<double>();
-  at::Tensor sums = at::zeros({buckets, heads}, at::kDouble);
+  Tensor sums = Zeros({buckets, heads}, kDouble);
   double* to = sums.data_ptr<double>();
   for (int64_t text = 0; text < texts; ++text) {
     for (int64_t head = 0; head < heads; ++head) {
       for (int64_t b = 0; b < buckets; ++b) to[b * heads + head] += *from++;
     }
   }
-  return sums.to(at::kFloat);
+  return sums.to(kFloat);
 }
 
 }  // namespace tandem::tensor

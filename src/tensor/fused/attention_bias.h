@@ -1,10 +1,9 @@
 // The relative bias of attention (ops.h) as its kernels read it, and its gradient.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstdint>
 
+#include "tensor/core/tensor.h"
 #include "tensor/kernels/cpu/attention/general_attention.h"
 #include "tensor/ops.h"
 
@@ -15,16 +14,16 @@ class BiasByDistance {
  public:
   BiasByDistance() = default;
   // table: float [buckets, heads]; undefined: no bias.
-  BiasByDistance(const at::Tensor& table, int64_t max_distance, int64_t longest);
+  BiasByDistance(const Tensor& table, int64_t max_distance, int64_t longest);
 
   cpu::DistanceBias ForKernels() const;
   // Gradients by [texts, heads, buckets], in double, as the table's, float [buckets, heads]. Sums
   // over texts in their order.
-  static at::Tensor TableGradient(const at::Tensor& by_text);
+  static Tensor TableGradient(const Tensor& by_text);
 
  private:
-  at::Tensor values_;   // float [heads, distances and padding]
-  at::Tensor buckets_;  // int32 [distances]
+  Tensor values_;   // float [heads, distances and padding]
+  Tensor buckets_;  // int32 [distances]
   int64_t bucket_count_ = 0;
 };
 

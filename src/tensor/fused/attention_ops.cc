@@ -1,5 +1,4 @@
 // The attention operations of ops.h.
-#include <ATen/ops/empty.h>
 #include <fmt/format.h>
 
 #include <cmath>
@@ -7,14 +6,16 @@
 #include <string_view>
 #include <vector>
 
-#include "tensor/autograd.h"
 #include "tensor/backward_state.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tape.h"
+#include "tensor/core/tensor.h"
+#include "tensor/device_operations.h"
 #include "tensor/forms.h"
 #include "tensor/fused/attention_bias.h"
 #include "tensor/kernels/cpu/attention/attention.h"
 #include "tensor/kernels/cpu/attention/general_attention.h"
 #include "tensor/ops.h"
-#include "tensor/portable/portable_ops.h"
 #include "tensor/profile/operation_work.h"
 #include "tensor/reference/reference_ops.h"
 
@@ -27,8 +28,8 @@ namespace {
 constexpr size_t kRowTokens = 512;
 
 template <typename A>
-cpu::AttentionInput<A> KernelAttention(const at::Tensor& qkv, const PackedTokens& tokens,
-                                       int64_t heads, const Dropout& dropout) {
+cpu::AttentionInput<A> KernelAttention(const Tensor& qkv, const PackedTokens& tokens, int64_t heads,
+                                       const Dropout& dropout) {
   return {Data<A>(qkv),
           tokens.sequence_starts.data_ptr<int32_t>(),
           static_cast<size_t>(tokens.texts()),
@@ -50,7 +51,7 @@ bool IsPlain(const HeadShape& shape, const AttentionRule& rule, const RelativeBi
 // those of attention.h.
 struct FusedAttention {
   bool plain;
-  at::Tensor qkv;
+  Tensor qkv;
   PackedTokens tokens;
   HeadShape shape;
   AttentionRule rule;
@@ -74,7 +75,7 @@ struct FusedAttention {
             .dropout = dropout};
   }
 
-  void Forward(const at::Tensor& out, const at::Tensor& log_sums) const {
+  void Forward(const Tensor& out, const Tensor& log_sums) const {
     ForType(qkv, [&](auto zero) {
       using A = decltype(zero);
       if (plain) {
@@ -89,17 +90,16 @@ struct FusedAttention {
   }
 
   // The gradients of qkv and, where there is one, of the bias table; undefined unless `biased`.
-  std::vector<at::Tensor> Backward(const at::Tensor& out, const at::Tensor& log_sums,
-                                   const at::Tensor& grad, bool biased) const {
+  std::vector<Tensor> Backward(const Tensor& out, const Tensor& log_sums, const Tensor& grad,
+                               bool biased) const {
     const ProfileScope scope(plain ? "SelfAttention backward" : "Attention backward",
                              AttentionWork(qkv, tokens, shape, rule, Pass::kBackward));
-    const at::Tensor grad_qkv = EmptyLike(qkv);
+    const Tensor grad_qkv = EmptyLike(qkv);
     const cpu::DistanceBias by_distance = bias.ForKernels();
-    at::Tensor grad_bias;
+    Tensor grad_bias;
     if (biased) {
-      grad_bias =
-          at::empty({tokens.texts(), shape.heads, static_cast<int64_t>(by_distance.bucket_count)},
-                    at::kDouble);
+      grad_bias = Empty(
+          {tokens.texts(), shape.heads, static_cast<int64_t>(by_distance.bucket_count)}, kDouble);
     }
     ForType(qkv, [&](auto zero) {
       using A = decltype(zero);
@@ -121,11 +121,11 @@ struct FusedAttention {
                                  Threads());
     });
     if (by_distance.values == nullptr) return {grad_qkv};
-    return {grad_qkv, biased ? BiasByDistance::TableGradient(grad_bias) : at::Tensor()};
+    return {grad_qkv, biased ? BiasByDistance::TableGradient(grad_bias) : Tensor()};
   }
 };
 
-void CheckAttention(const at::Tensor& qkv, const HeadShape& shape, const AttentionRule& rule,
+void CheckAttention(const Tensor& qkv, const HeadShape& shape, const AttentionRule& rule,
                     const RelativeBias& bias) {
   const auto require = [](bool holds, std::string_view what) {
     if (!holds) throw std::logic_error(fmt::format("Attention: {}", what));
@@ -141,43 +141,42 @@ void CheckAttention(const at::Tensor& qkv, const HeadShape& shape, const Attenti
 
 }  // namespace
 
-at::Tensor SelfAttention(const at::Tensor& qkv, const PackedTokens& tokens, int64_t heads,
-                         const Dropout& dropout) {
+Tensor SelfAttention(const Tensor& qkv, const PackedTokens& tokens, int64_t heads,
+                     const Dropout& dropout) {
   const int64_t width = qkv.size(1) / 3 / heads;
   return Attention(qkv, tokens, {heads, heads, width},
                    {.scale = 1 / std::sqrt(static_cast<double>(width))}, {}, dropout);
 }
 
-at::Tensor Attention(const at::Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
-                     const AttentionRule& rule, const RelativeBias& bias, const Dropout& dropout) {
+Tensor Attention(const Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
+                 const AttentionRule& rule, const RelativeBias& bias, const Dropout& dropout) {
   CheckAttention(qkv, shape, rule, bias);
   const bool plain = IsPlain(shape, rule, bias);
   const char* name = plain ? "SelfAttention" : "Attention";
   const ProfileScope scope(name, AttentionWork(qkv, tokens, shape, rule, Pass::kForward));
   const Form form = FormOf(qkv, "Attention over each head", {shape.head_width});
   if (form == Form::kPortable) {
-    return portable::Attention(qkv, tokens, shape, rule, bias, dropout);
+    return BackEndOperations().Attention(qkv, tokens, shape, rule, bias, dropout);
   }
   if (form == Form::kReference) {
     return reference::Attention(qkv, tokens, shape, rule, bias, dropout);
   }
   // A table of another type than the kernels read takes its gradient through the conversion.
-  const at::Tensor table = bias.table.defined() ? bias.table.to(at::kFloat) : at::Tensor();
+  const Tensor table = bias.table.defined() ? bias.table.to(kFloat) : Tensor();
   const bool needs_gradient = NeedsGradient({qkv, table}), biased = NeedsGradient({table});
   const FusedAttention fused{plain,  Detached(qkv),
                              tokens, shape,
                              rule,   BiasByDistance(table, bias.max_distance, tokens.longest),
                              dropout};
-  const at::Tensor out =
-      at::empty({qkv.size(0), shape.out_width()}, qkv.options().requires_grad(false));
-  at::Tensor log_sums;
-  if (needs_gradient) log_sums = at::empty({shape.heads, qkv.size(0)}, at::kFloat);
+  const Tensor out = Empty({qkv.size(0), shape.out_width()}, qkv.scalar_type());
+  Tensor log_sums;
+  if (needs_gradient) log_sums = Empty({shape.heads, qkv.size(0)}, kFloat);
   fused.Forward(out, log_sums);
   if (!needs_gradient) return out;
-  std::vector<at::Tensor> inputs = {qkv};
+  std::vector<Tensor> inputs = {qkv};
   if (table.defined()) inputs.push_back(table);
   return WithBackward(name, out, inputs,
-                      [fused, out = Detached(out), log_sums, biased](const at::Tensor& grad) {
+                      [fused, out = Detached(out), log_sums, biased](const Tensor& grad) {
                         return fused.Backward(out, log_sums, grad, biased);
                       });
 }

@@ -1,17 +1,19 @@
 // The embedding operations of ops.h.
-#include <ATen/ops/empty.h>
-#include <ATen/ops/zeros.h>
 
+#include <algorithm>
+#include <functional>
 #include <utility>
 #include <vector>
 
-#include "tensor/autograd.h"
 #include "tensor/backward_state.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tape.h"
+#include "tensor/core/tensor.h"
+#include "tensor/device_operations.h"
 #include "tensor/forms.h"
 #include "tensor/fused/layer_arguments.h"
 #include "tensor/kernels/cpu/layers/residual_layers.h"
 #include "tensor/ops.h"
-#include "tensor/portable/portable_ops.h"
 #include "tensor/profile/operation_work.h"
 #include "tensor/reference/reference_ops.h"
 #include "tensor/row_gradient.h"
@@ -20,7 +22,7 @@ namespace tandem::tensor {
 namespace {
 
 // The row of a position table that position 0 reads; null where there is no table.
-float* FirstPosition(const at::Tensor& position, const EmbeddingTables& tables) {
+float* FirstPosition(const Tensor& position, const EmbeddingTables& tables) {
   if (!position.defined()) return nullptr;
   return position.data_ptr<float>() + tables.position_offset * position.size(1);
 }
@@ -39,15 +41,15 @@ cpu::Embedding KernelEmbedding(const PackedTokens& tokens, const EmbeddingTables
 // reads.
 struct EmbeddingSums {
   RowIndex words;
-  at::Tensor word;      // [n, H]
-  at::Tensor position;  // [P, H], or undefined
-  at::Tensor type;      // [types, H], or undefined
+  Tensor word;      // [n, H]
+  Tensor position;  // [P, H], or undefined
+  Tensor type;      // [types, H], or undefined
 
   EmbeddingSums(const PackedTokens& tokens, const EmbeddingTables& tables)
       : words(IndexRows(tokens.ids.data_ptr<int32_t>(), tokens.tokens(), tables.word.size(0))),
-        word(at::zeros({words.rows.size(0), tables.word.size(1)}, at::kFloat)) {
-    if (tables.position.defined()) position = at::zeros(tables.position.sizes(), at::kFloat);
-    if (tables.type.defined()) type = at::zeros(tables.type.sizes(), at::kFloat);
+        word(Zeros({words.rows.size(0), tables.word.size(1)}, kFloat)) {
+    if (tables.position.defined()) position = Zeros(tables.position.sizes(), kFloat);
+    if (tables.type.defined()) type = Zeros(tables.type.sizes(), kFloat);
   }
   // Where the tokens have types, the kernels leave the type table to AddTypes.
   cpu::EmbeddingGradient Gradient(const PackedTokens& tokens, const EmbeddingTables& tables) const {
@@ -55,40 +57,43 @@ struct EmbeddingSums {
             tokens.types.defined() ? nullptr : Data<float>(type)};
   }
   // `grad` [T, H] is that of the sum of the tables' rows.
-  void AddTypes(const PackedTokens& tokens, const at::Tensor& grad) const {
+  void AddTypes(const PackedTokens& tokens, const Tensor& grad) const {
     if (!tokens.types.defined() || !type.defined()) return;
-    type.index_add_(0, tokens.types, grad.to(at::kFloat));
+    const Tensor rows = grad.to(kFloat);
+    const auto* kinds = tokens.types.data_ptr<int32_t>();
+    const int64_t width = rows.size(1);
+    const float* from = rows.data_ptr<float>();
+    for (int64_t row = 0; row < rows.size(0); ++row, from += width) {
+      float* sums = type.data_ptr<float>() + kinds[row] * width;
+      std::transform(from, from + width, sums, sums, std::plus());
+    }
   }
-  // libtorch would add up the sparse gradients of several backward passes by joining their lists of
-  // rows, which would grow with every pass.
   void AddToWords(const EmbeddingTables& tables) const {
     if (tables.word.requires_grad()) AddRowGradient(tables.word, {words.rows, word});
   }
 };
 
 // Makes the tensor to which EmbeddingNorm or Embed writes.
-at::Tensor OutputOf(const PackedTokens& tokens, const EmbeddingTables& tables,
-                    at::ScalarType activation) {
-  return at::empty({tokens.tokens(), tables.word.size(1)},
-                   tables.word.options().dtype(activation).requires_grad(false));
+Tensor OutputOf(const PackedTokens& tokens, const EmbeddingTables& tables, DType activation) {
+  return Empty({tokens.tokens(), tables.word.size(1)}, activation, tables.word.device());
 }
 
 // The form in which an operation computes `out` from these tables.
-Form EmbeddingForm(const at::Tensor& out, const EmbeddingTables& tables, const char* operation) {
+Form EmbeddingForm(const Tensor& out, const EmbeddingTables& tables, const char* operation) {
   const Form form = FormOf(out, operation, {out.size(1)});
-  if (form != Form::kFused || tables.word.scalar_type() == at::kFloat) return form;
+  if (form != Form::kFused || tables.word.scalar_type() == kFloat) return form;
   SayReferenceForm(operation, "its word table is not float");
   return Form::kReference;
 }
 
-std::vector<at::Tensor> EmbeddingBackward(const PackedTokens& tokens, const EmbeddingTables& tables,
-                                          const LayerNorm& norm, const Dropout& dropout,
-                                          const SavedNorm& saved, const at::Tensor& grad) {
+std::vector<Tensor> EmbeddingBackward(const PackedTokens& tokens, const EmbeddingTables& tables,
+                                      const LayerNorm& norm, const Dropout& dropout,
+                                      const SavedNorm& saved, const Tensor& grad) {
   const ProfileScope backward_scope("EmbeddingNorm backward",
                                     RowsWork(grad.size(0), grad.size(1), 2, grad.scalar_type()));
   const EmbeddingSums sums(tokens, tables);
   const NormSums norm_sums(norm);
-  const at::Tensor grad_sum = EmptyLike(grad);
+  const Tensor grad_sum = EmptyLike(grad);
   ForType(grad, [&](auto zero) {
     using A = decltype(zero);
     cpu::RunEmbeddingNormBackward<A>({.embedding = KernelEmbedding(tokens, tables),
@@ -104,16 +109,15 @@ std::vector<at::Tensor> EmbeddingBackward(const PackedTokens& tokens, const Embe
   });
   sums.AddTypes(tokens, grad_sum);
   sums.AddToWords(tables);
-  return {at::Tensor(), sums.position, sums.type, norm_sums.gamma, norm_sums.beta};
+  return {Tensor(), sums.position, sums.type, norm_sums.gamma, norm_sums.beta};
 }
 
-std::vector<at::Tensor> EmbedBackward(const PackedTokens& tokens, const EmbeddingTables& tables,
-                                      double scale, const Dropout& dropout,
-                                      const at::Tensor& grad) {
+std::vector<Tensor> EmbedBackward(const PackedTokens& tokens, const EmbeddingTables& tables,
+                                  double scale, const Dropout& dropout, const Tensor& grad) {
   const ProfileScope backward_scope("Embed backward",
                                     RowsWork(grad.size(0), grad.size(1), 1, grad.scalar_type()));
   const EmbeddingSums sums(tokens, tables);
-  const at::Tensor grad_sum = dropout.active() ? EmptyLike(grad) : at::Tensor();
+  const Tensor grad_sum = dropout.active() ? EmptyLike(grad) : Tensor();
   ForType(grad, [&](auto zero) {
     using A = decltype(zero);
     cpu::RunEmbedBackward<A>({.embedding = KernelEmbedding(tokens, tables),
@@ -125,31 +129,30 @@ std::vector<at::Tensor> EmbedBackward(const PackedTokens& tokens, const Embeddin
                              Threads());
   });
   sums.AddTypes(tokens, dropout.active() ? grad_sum : grad);
-  for (const at::Tensor& table : {sums.word, sums.position, sums.type}) {
+  for (const Tensor& table : {sums.word, sums.position, sums.type}) {
     if (scale != 1 && table.defined()) table.mul_(scale);
   }
   sums.AddToWords(tables);
-  return {at::Tensor(), sums.position, sums.type};
+  return {Tensor(), sums.position, sums.type};
 }
 
 }  // namespace
 
-at::Tensor EmbeddingNorm(const PackedTokens& tokens, const EmbeddingTables& tables,
-                         const LayerNorm& layer_norm, const Dropout& dropout,
-                         at::ScalarType activation) {
+Tensor EmbeddingNorm(const PackedTokens& tokens, const EmbeddingTables& tables,
+                     const LayerNorm& layer_norm, const Dropout& dropout, DType activation) {
   const ProfileScope scope("EmbeddingNorm",
                            RowsWork(tokens.tokens(), tables.word.size(1), 2, activation));
-  const at::Tensor out = OutputOf(tokens, tables, activation);
+  const Tensor out = OutputOf(tokens, tables, activation);
   const Form form = EmbeddingForm(out, tables, "EmbeddingNorm");
   if (form == Form::kReference) {
     return reference::EmbeddingNorm(tokens, tables, layer_norm, dropout, activation);
   }
   if (form == Form::kPortable) {
-    return portable::EmbeddingNorm(tokens, tables, layer_norm, dropout, activation);
+    return BackEndOperations().EmbeddingNorm(tokens, tables, layer_norm, dropout, activation);
   }
   const LayerNorm norm = WithBeta(layer_norm);
-  const at::Tensor inputs[] = {tables.word, tables.position, tables.type, layer_norm.gamma,
-                               layer_norm.beta};
+  const Tensor inputs[] = {tables.word, tables.position, tables.type, layer_norm.gamma,
+                           layer_norm.beta};
   const bool needs_gradient = NeedsGradient(inputs);
   if (needs_gradient) ExpectLeaf(tables.word, "EmbeddingNorm");
   const SavedNorm saved = SavedNorm::Make(out, needs_gradient);
@@ -165,19 +168,20 @@ at::Tensor EmbeddingNorm(const PackedTokens& tokens, const EmbeddingTables& tabl
   });
   if (!needs_gradient) return out;
   return WithBackward("EmbeddingNorm", out, inputs,
-                      [tokens, tables, norm, dropout, saved](const at::Tensor& grad) {
+                      [tokens, tables, norm, dropout, saved](const Tensor& grad) {
                         return EmbeddingBackward(tokens, tables, norm, dropout, saved, grad);
                       });
 }
 
-at::Tensor Embed(const PackedTokens& tokens, const EmbeddingTables& tables, double scale,
-                 const Dropout& dropout, at::ScalarType activation) {
+Tensor Embed(const PackedTokens& tokens, const EmbeddingTables& tables, double scale,
+             const Dropout& dropout, DType activation) {
   const ProfileScope scope("Embed", RowsWork(tokens.tokens(), tables.word.size(1), 2, activation));
-  const at::Tensor out = OutputOf(tokens, tables, activation);
+  const Tensor out = OutputOf(tokens, tables, activation);
   const Form form = EmbeddingForm(out, tables, "Embed");
   if (form == Form::kReference) return reference::Embed(tokens, tables, scale, dropout, activation);
-  if (form == Form::kPortable) return portable::Embed(tokens, tables, scale, dropout, activation);
-  const at::Tensor inputs[] = {tables.word, tables.position, tables.type};
+  if (form == Form::kPortable)
+    return BackEndOperations().Embed(tokens, tables, scale, dropout, activation);
+  const Tensor inputs[] = {tables.word, tables.position, tables.type};
   const bool needs_gradient = NeedsGradient(inputs);
   if (needs_gradient) ExpectLeaf(tables.word, "Embed");
   ForType(out, [&](auto zero) {
@@ -190,10 +194,9 @@ at::Tensor Embed(const PackedTokens& tokens, const EmbeddingTables& tables, doub
                             Threads());
   });
   if (!needs_gradient) return out;
-  return WithBackward("Embed", out, inputs,
-                      [tokens, tables, scale, dropout](const at::Tensor& grad) {
-                        return EmbedBackward(tokens, tables, scale, dropout, grad);
-                      });
+  return WithBackward("Embed", out, inputs, [tokens, tables, scale, dropout](const Tensor& grad) {
+    return EmbedBackward(tokens, tables, scale, dropout, grad);
+  });
 }
 
 }  // namespace tandem::tensor

@@ -1,10 +1,10 @@
 // Turns tensors into the pointers and types of the CPU kernels.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstddef>
 
+#include "tensor/core/parallel.h"
+#include "tensor/core/tensor.h"
 #include "tensor/kernels/cpu/layers/layers.h"
 #include "tensor/kernels/cpu/rows/rows.h"
 
@@ -17,8 +17,8 @@ inline bool FitsKernels(int64_t width) {
 
 // Calls body with a value of the kernels' type for x: float, or cpu::Bf16 for bf16.
 template <typename Body>
-void ForType(const at::Tensor& x, const Body& body) {
-  if (x.scalar_type() == at::kFloat) {
+void ForType(const Tensor& x, const Body& body) {
+  if (x.scalar_type() == kFloat) {
     body(float{});
   } else {
     body(cpu::Bf16{});
@@ -27,18 +27,14 @@ void ForType(const at::Tensor& x, const Body& body) {
 
 // The data pointer of a tensor; null for an undefined tensor.
 template <typename A>
-A* Data(const at::Tensor& x) {
+A* Data(const Tensor& x) {
   return x.defined() ? static_cast<A*>(x.data_ptr()) : nullptr;
 }
 
-// Says how many threads an operation uses: all, but inside a parallel region, where every thread
-// runs operations of its own (run_apart.h), one.
-int Threads();
+inline size_t Rows(const Tensor& x) { return static_cast<size_t>(x.size(0)); }
 
-inline size_t Rows(const at::Tensor& x) { return static_cast<size_t>(x.size(0)); }
-
-inline cpu::Type KernelType(const at::Tensor& x) {
-  return x.scalar_type() == at::kFloat ? cpu::Type::kFloat : cpu::Type::kBf16;
+inline cpu::Type KernelType(const Tensor& x) {
+  return x.scalar_type() == kFloat ? cpu::Type::kFloat : cpu::Type::kBf16;
 }
 
 }  // namespace tandem::tensor

@@ -2,6 +2,7 @@
 // what they are made from.
 #pragma once
 
+#include "tensor/core/tensor.h"
 #include "tensor/fused/kernel_arguments.h"
 #include "tensor/kernels/cpu/layers/layers.h"
 #include "tensor/linear.h"
@@ -20,7 +21,7 @@ inline cpu::DropoutKeys Keys(const PackedTokens& tokens, const Dropout& dropout)
 }
 
 // Serves activations like x.
-inline cpu::Affine KernelAffine(const Linear& linear, const at::Tensor& x) {
+inline cpu::Affine KernelAffine(const Linear& linear, const Tensor& x) {
   return {&linear.Forward(KernelType(x)), linear.StackedBias()};
 }
 

@@ -1,10 +1,12 @@
-#include <ATen/TensorOperators.h>
-#include <ATen/core/Tensor.h>
-
+#include "tensor/core/functions/functions.h"
+#include "tensor/device_operations.h"
 #include "tensor/ops.h"
 
 namespace tandem::tensor {
 
-at::Tensor NormalizeRows(const at::Tensor& x) { return x / x.norm(2, 1, true).clamp_min(1e-12); }
+Tensor NormalizeRows(const Tensor& x) {
+  constexpr double kLeastNorm = 1e-12;
+  return x.is_cpu() ? UnitRows(x, kLeastNorm) : BackEndOperations().NormalizeRows(x);
+}
 
 }  // namespace tandem::tensor

@@ -1,14 +1,15 @@
 // tensor::Pool, in one pass over the rows where their width allows it.
-#include <ATen/ops/empty.h>
 
 #include <vector>
 
-#include "tensor/autograd.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tape.h"
+#include "tensor/core/tensor.h"
+#include "tensor/device_operations.h"
 #include "tensor/forms.h"
 #include "tensor/fused/kernel_arguments.h"
 #include "tensor/kernels/cpu/rows/pooling.h"
 #include "tensor/ops.h"
-#include "tensor/portable/portable_ops.h"
 #include "tensor/profile/operation_work.h"
 #include "tensor/reference/reference_ops.h"
 
@@ -63,33 +64,31 @@ void PoolBackward(Pooling pooling, const float* grad, const cpu::PooledTexts& te
 
 }  // namespace
 
-at::Tensor Pool(const at::Tensor& x, const PackedTokens& tokens, Pooling pooling) {
+Tensor Pool(const Tensor& x, const PackedTokens& tokens, Pooling pooling) {
   const ProfileScope scope("Pool", RowsWork(x.size(0), x.size(1), 1, x.scalar_type()));
   const Form form = FormOf(x, "Pool", {x.size(1)});
   if (form == Form::kReference) return reference::Pool(x, tokens, pooling);
-  if (form == Form::kPortable) return portable::Pool(x, tokens, pooling);
+  if (form == Form::kPortable) return BackEndOperations().Pool(x, tokens, pooling);
   const int64_t width = x.size(1);
-  const at::Tensor out = at::empty({tokens.texts(), width}, at::kFloat);
-  at::Tensor where;
-  if (pooling == Pooling::kMax) where = at::empty({tokens.texts(), width}, at::kInt);
+  const Tensor out = Empty({tokens.texts(), width}, kFloat);
+  Tensor where;
+  if (pooling == Pooling::kMax) where = Empty({tokens.texts(), width}, kInt);
   ForType(x, [&](auto zero) {
     using A = decltype(zero);
     PoolForward<A>(pooling, Data<A>(x), PooledTextsOf(tokens, width), out.data_ptr<float>(),
                    Data<int32_t>(where));
   });
   if (!NeedsGradient({x})) return out;
-  const auto backward = [like = x.options().requires_grad(false), tokens, pooling,
-                         where](const at::Tensor& grad) {
-    const ProfileScope backward_scope(
-        "Pool backward",
-        RowsWork(tokens.tokens(), grad.size(1), 1, c10::typeMetaToScalarType(like.dtype())));
-    const at::Tensor grad_x = at::empty({tokens.tokens(), grad.size(1)}, like);
+  const auto backward = [type = x.scalar_type(), tokens, pooling, where](const Tensor& grad) {
+    const ProfileScope backward_scope("Pool backward",
+                                      RowsWork(tokens.tokens(), grad.size(1), 1, type));
+    const Tensor grad_x = Empty({tokens.tokens(), grad.size(1)}, type);
     ForType(grad_x, [&](auto zero) {
       using A = decltype(zero);
       PoolBackward<A>(pooling, grad.data_ptr<float>(), PooledTextsOf(tokens, grad.size(1)),
                       Data<int32_t>(where), Data<A>(grad_x));
     });
-    return std::vector<at::Tensor>{grad_x};
+    return std::vector<Tensor>{grad_x};
   };
   return WithBackward("Pool", out, {x}, backward);
 }

@@ -1,11 +1,14 @@
 // The operations of ops.h that normalise what a layer reads.
-#include <ATen/ops/empty.h>
 
+#include <array>
 #include <utility>
 #include <vector>
 
-#include "tensor/autograd.h"
 #include "tensor/backward_state.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tape.h"
+#include "tensor/core/tensor.h"
+#include "tensor/device_operations.h"
 #include "tensor/forms.h"
 #include "tensor/fused/adapted_ops.h"
 #include "tensor/fused/layer_arguments.h"
@@ -13,21 +16,19 @@
 #include "tensor/kernels/cpu/layers/feed_forward_add.h"
 #include "tensor/kernels/cpu/layers/residual_layers.h"
 #include "tensor/ops.h"
-#include "tensor/portable/portable_ops.h"
 #include "tensor/profile/operation_work.h"
 #include "tensor/reference/reference_ops.h"
 
 namespace tandem::tensor {
 namespace {
 
-std::vector<at::Tensor> NormalizeBackward(const at::Tensor& x, const Norm& norm,
-                                          const PackedTokens& tokens, const Dropout& dropout,
-                                          const at::Tensor& grad) {
+std::vector<Tensor> NormalizeBackward(const Tensor& x, const Norm& norm, const PackedTokens& tokens,
+                                      const Dropout& dropout, const Tensor& grad) {
   const ProfileScope scope("Normalize backward",
                            RowsWork(x.size(0), x.size(1), 3, x.scalar_type()));
   const RowNormSums sums(norm);
   const RowNorm row_norm(norm);
-  const at::Tensor grad_x = EmptyLike(x);
+  const Tensor grad_x = EmptyLike(x);
   ForType(x, [&](auto zero) {
     using A = decltype(zero);
     cpu::RunNormalizeBackward<A>({.x = Data<A>(x),
@@ -45,14 +46,14 @@ std::vector<at::Tensor> NormalizeBackward(const at::Tensor& x, const Norm& norm,
 
 }  // namespace
 
-at::Tensor Normalize(const at::Tensor& x, const Norm& norm, const PackedTokens& tokens,
-                     const Dropout& dropout) {
+Tensor Normalize(const Tensor& x, const Norm& norm, const PackedTokens& tokens,
+                 const Dropout& dropout) {
   if (!norm.defined() && !dropout.active()) return x;
   const ProfileScope scope("Normalize", RowsWork(x.size(0), x.size(1), 2, x.scalar_type()));
   const Form form = FormOf(x, "Normalize", {x.size(1)});
   if (form == Form::kReference) return reference::Normalize(x, norm, tokens, dropout);
-  if (form == Form::kPortable) return portable::Normalize(x, norm, tokens, dropout);
-  const at::Tensor out = EmptyLike(Detached(x));
+  if (form == Form::kPortable) return BackEndOperations().Normalize(x, norm, tokens, dropout);
+  const Tensor out = EmptyLike(Detached(x));
   const RowNorm row_norm(norm);
   ForType(x, [&](auto zero) {
     using A = decltype(zero);
@@ -64,27 +65,26 @@ at::Tensor Normalize(const at::Tensor& x, const Norm& norm, const PackedTokens& 
                                  .out = Data<A>(out)},
                                 Threads());
   });
-  const at::Tensor inputs[] = {x, norm.gamma, norm.beta};
+  const Tensor inputs[] = {x, norm.gamma, norm.beta};
   if (!NeedsGradient(inputs)) return out;
   return WithBackward("Normalize", out, inputs,
-                      [x = Detached(x), norm, tokens, dropout](const at::Tensor& grad) {
+                      [x = Detached(x), norm, tokens, dropout](const Tensor& grad) {
                         return NormalizeBackward(x, norm, tokens, dropout, grad);
                       });
 }
 
 namespace {
 
-std::vector<at::Tensor> NormAffineBackward(const at::Tensor& x, const Norm& norm,
-                                           const Linear& linear,
-                                           const std::vector<at::Tensor>& grads) {
-  const at::Tensor &grad = grads[0], &other_grad_x = grads[1];
+std::vector<Tensor> NormAffineBackward(const Tensor& x, const Norm& norm, const Linear& linear,
+                                       const std::vector<Tensor>& grads) {
+  const Tensor &grad = grads[0], &other_grad_x = grads[1];
   if (!grad.defined()) {
-    std::vector<at::Tensor> gradients(1 + linear.parameters().size() + 2);
+    std::vector<Tensor> gradients(1 + linear.parameters().size() + 2);
     gradients[0] = other_grad_x;
     return gradients;
   }
   const ProfileScope scope("NormAffine backward", AffineWork(x, linear, Pass::kBackward));
-  std::vector<at::Tensor> gradients = {EmptyLike(x)};
+  std::vector<Tensor> gradients = {EmptyLike(x)};
   const LinearSums sums(linear);
   const RowNormSums norm_sums(norm);
   const RowNorm row_norm(norm);
@@ -106,14 +106,14 @@ std::vector<at::Tensor> NormAffineBackward(const at::Tensor& x, const Norm& norm
 
 }  // namespace
 
-AffineResult NormAffine(const at::Tensor& x, const Norm& norm, const Linear& linear) {
+AffineResult NormAffine(const Tensor& x, const Norm& norm, const Linear& linear) {
   if (!norm.defined()) return Affine(x, linear);
   const ProfileScope scope("NormAffine", AffineWork(x, linear, Pass::kForward));
   const Form form = FormOf(x, "NormAffine", {linear.in(), linear.out()});
   if (form == Form::kReference) return {reference::NormAffine(x, norm, linear), x};
-  if (form == Form::kPortable) return {portable::NormAffine(x, norm, linear), x};
+  if (form == Form::kPortable) return {BackEndOperations().NormAffine(x, norm, linear), x};
   if (linear.AdaptsBeside(x)) return adapted::NormAffine(x, norm, linear);
-  const at::Tensor out = at::empty({x.size(0), linear.out()}, x.options().requires_grad(false));
+  const Tensor out = Empty({x.size(0), linear.out()}, x.scalar_type());
   const RowNorm row_norm(norm);
   ForType(x, [&](auto zero) {
     using A = decltype(zero);
@@ -124,12 +124,11 @@ AffineResult NormAffine(const at::Tensor& x, const Norm& norm, const Linear& lin
                                   .out = Data<A>(out)},
                                  Threads());
   });
-  const std::vector<at::Tensor> inputs =
-      Join(Join({x}, linear.parameters()), {norm.gamma, norm.beta});
+  const std::vector<Tensor> inputs = Join(Join({x}, linear.parameters()), {norm.gamma, norm.beta});
   if (!NeedsGradient(inputs)) return {out, x};
   const AffineResult result{out, Detached(x)};
-  WithBackward("NormAffine", {result.out, result.x}, inputs,
-               [x = Detached(x), norm, linear](const std::vector<at::Tensor>& grads) {
+  WithBackward("NormAffine", std::array{result.out, result.x}, inputs,
+               [x = Detached(x), norm, linear](const std::vector<Tensor>& grads) {
                  return NormAffineBackward(x, norm, linear, grads);
                });
   return result;
@@ -142,29 +141,29 @@ struct End {
   Norm norm;  // may be undefined
   PackedTokens tokens;
   Dropout dropout;
-  at::Tensor branch;  // [T, H], saved for the backward pass of the norm; or undefined
+  Tensor branch;  // [T, H], saved for the backward pass of the norm; or undefined
 
   template <typename A>
-  cpu::LayerEnd<A> Forward(const at::Tensor& residual, const RowNorm& row_norm,
-                           const at::Tensor& out) const {
+  cpu::LayerEnd<A> Forward(const Tensor& residual, const RowNorm& row_norm,
+                           const Tensor& out) const {
     return {Data<A>(residual), row_norm.Kernel(), Keys(tokens, dropout), Data<A>(branch),
             Data<A>(out)};
   }
   template <typename A>
-  cpu::LayerEndBackward<A> Backward(const at::Tensor& grad, const RowNorm& row_norm,
+  cpu::LayerEndBackward<A> Backward(const Tensor& grad, const RowNorm& row_norm,
                                     const RowNormSums& sums) const {
     return {Data<A>(grad), row_norm.Kernel(), Keys(tokens, dropout), Data<A>(branch),
             sums.Gradient()};
   }
-  void SaveFor(const at::Tensor& out, bool needs_gradient) {
+  void SaveFor(const Tensor& out, bool needs_gradient) {
     if (needs_gradient && norm.defined()) branch = EmptyLike(out);
   }
 };
 
-std::vector<at::Tensor> AffineAddBackward(const at::Tensor& x, const Linear& linear, const End& end,
-                                          const at::Tensor& grad) {
+std::vector<Tensor> AffineAddBackward(const Tensor& x, const Linear& linear, const End& end,
+                                      const Tensor& grad) {
   const ProfileScope scope("AffineAdd backward", AffineAddWork(x, linear, Pass::kBackward));
-  std::vector<at::Tensor> gradients = {EmptyLike(x), grad};
+  std::vector<Tensor> gradients = {EmptyLike(x), grad};
   const LinearSums sums(linear);
   const RowNormSums norm_sums(end.norm);
   const RowNorm row_norm(end.norm);
@@ -183,21 +182,21 @@ std::vector<at::Tensor> AffineAddBackward(const at::Tensor& x, const Linear& lin
 
 }  // namespace
 
-at::Tensor AffineAdd(const at::Tensor& x, const at::Tensor& residual, const Linear& linear,
-                     const Norm& out_norm, const PackedTokens& tokens, const Dropout& dropout) {
+Tensor AffineAdd(const Tensor& x, const Tensor& residual, const Linear& linear,
+                 const Norm& out_norm, const PackedTokens& tokens, const Dropout& dropout) {
   const ProfileScope scope("AffineAdd", AffineAddWork(x, linear, Pass::kForward));
   const Form form = FormOf(x, "AffineAdd", {linear.in(), linear.out()});
   if (form == Form::kReference) {
     return reference::AffineAdd(x, residual, linear, out_norm, tokens, dropout);
   }
   if (form == Form::kPortable) {
-    return portable::AffineAdd(x, residual, linear, out_norm, tokens, dropout);
+    return BackEndOperations().AffineAdd(x, residual, linear, out_norm, tokens, dropout);
   }
   if (linear.AdaptsBeside(x)) {
     return adapted::AffineAdd(x, residual, linear, out_norm, tokens, dropout);
   }
-  const at::Tensor out = EmptyLike(Detached(residual));
-  const std::vector<at::Tensor> inputs =
+  const Tensor out = EmptyLike(Detached(residual));
+  const std::vector<Tensor> inputs =
       Join(Join({x, residual}, linear.parameters()), {out_norm.gamma, out_norm.beta});
   const bool needs_gradient = NeedsGradient(inputs);
   End end{out_norm, tokens, dropout, {}};
@@ -212,33 +211,31 @@ at::Tensor AffineAdd(const at::Tensor& x, const at::Tensor& residual, const Line
                                 Threads());
   });
   if (!needs_gradient) return out;
-  return WithBackward("AffineAdd", out, inputs,
-                      [x = Detached(x), linear, end](const at::Tensor& grad) {
-                        return AffineAddBackward(x, linear, end, grad);
-                      });
+  return WithBackward("AffineAdd", out, inputs, [x = Detached(x), linear, end](const Tensor& grad) {
+    return AffineAddBackward(x, linear, end, grad);
+  });
 }
 
 namespace {
 
 // The tensors that FeedForwardAdd keeps for its backward pass.
 struct FeedForwardState {
-  at::Tensor x;
+  Tensor x;
   FeedForward layer;
   Dropout inner_dropout;
   End end;
-  at::Tensor before;  // [T, F or 2F]: the product of `up`
+  Tensor before;  // [T, F or 2F]: the product of `up`
 
   cpu::InnerValues Inner() const {
     return {layer.activation, layer.gated, Keys(end.tokens, inner_dropout)};
   }
 };
 
-std::vector<at::Tensor> FeedForwardAddBackward(const FeedForwardState& state,
-                                               const at::Tensor& grad) {
+std::vector<Tensor> FeedForwardAddBackward(const FeedForwardState& state, const Tensor& grad) {
   const FeedForward& layer = state.layer;
   const ProfileScope scope("FeedForwardAdd backward",
                            FeedForwardAddWork(state.x, layer.up, layer.down, Pass::kBackward));
-  std::vector<at::Tensor> gradients = {EmptyLike(state.x)};
+  std::vector<Tensor> gradients = {EmptyLike(state.x)};
   const LinearSums up(layer.up), down(layer.down);
   const RowNormSums norm_sums(layer.norm), out_norm_sums(layer.out_norm);
   const RowNorm norm(layer.norm), out_norm(layer.out_norm);
@@ -264,8 +261,8 @@ std::vector<at::Tensor> FeedForwardAddBackward(const FeedForwardState& state,
 
 }  // namespace
 
-at::Tensor FeedForwardAdd(const at::Tensor& x, const FeedForward& layer, const PackedTokens& tokens,
-                          const Dropout& inner_dropout, const Dropout& dropout) {
+Tensor FeedForwardAdd(const Tensor& x, const FeedForward& layer, const PackedTokens& tokens,
+                      const Dropout& inner_dropout, const Dropout& dropout) {
   const Linear &up = layer.up, &down = layer.down;
   const ProfileScope scope("FeedForwardAdd", FeedForwardAddWork(x, up, down, Pass::kForward));
   const Form form = FormOf(x, "FeedForwardAdd", {up.in(), up.out(), down.in(), down.out()});
@@ -273,20 +270,20 @@ at::Tensor FeedForwardAdd(const at::Tensor& x, const FeedForward& layer, const P
     return reference::FeedForwardAdd(x, layer, tokens, inner_dropout, dropout);
   }
   if (form == Form::kPortable) {
-    return portable::FeedForwardAdd(x, layer, tokens, inner_dropout, dropout);
+    return BackEndOperations().FeedForwardAdd(x, layer, tokens, inner_dropout, dropout);
   }
   if (up.AdaptsBeside(x) || down.AdaptsBeside(x)) {
     return adapted::FeedForwardAdd(x, layer, tokens, inner_dropout, dropout);
   }
-  const at::Tensor out = EmptyLike(Detached(x));
-  const std::vector<at::Tensor> inputs =
+  const Tensor out = EmptyLike(Detached(x));
+  const std::vector<Tensor> inputs =
       Join(Join(Join({x}, up.parameters()), down.parameters()),
            {layer.norm.gamma, layer.norm.beta, layer.out_norm.gamma, layer.out_norm.beta});
   const bool needs_gradient = NeedsGradient(inputs);
   FeedForwardState state{
       Detached(x), layer, inner_dropout, {layer.out_norm, tokens, dropout, {}}, {}};
   state.end.SaveFor(out, needs_gradient);
-  if (needs_gradient) state.before = at::empty({x.size(0), up.out()}, out.options());
+  if (needs_gradient) state.before = Empty({x.size(0), up.out()}, out.scalar_type());
   const RowNorm norm(layer.norm), out_norm(layer.out_norm);
   ForType(x, [&](auto zero) {
     using A = decltype(zero);
@@ -301,9 +298,8 @@ at::Tensor FeedForwardAdd(const at::Tensor& x, const FeedForward& layer, const P
                                      Threads());
   });
   if (!needs_gradient) return out;
-  return WithBackward("FeedForwardAdd", out, inputs, [state](const at::Tensor& grad) {
-    return FeedForwardAddBackward(state, grad);
-  });
+  return WithBackward("FeedForwardAdd", out, inputs,
+                      [state](const Tensor& grad) { return FeedForwardAddBackward(state, grad); });
 }
 
 }  // namespace tandem::tensor

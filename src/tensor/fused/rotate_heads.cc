@@ -1,13 +1,15 @@
 // RotateHeads of ops.h.
 #include <vector>
 
-#include "tensor/autograd.h"
 #include "tensor/backward_state.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tape.h"
+#include "tensor/core/tensor.h"
+#include "tensor/device_operations.h"
 #include "tensor/forms.h"
 #include "tensor/fused/row_norm.h"
 #include "tensor/kernels/cpu/layers/residual_layers.h"
 #include "tensor/ops.h"
-#include "tensor/portable/portable_ops.h"
 #include "tensor/profile/operation_work.h"
 #include "tensor/reference/reference_ops.h"
 
@@ -30,7 +32,7 @@ struct Turn {
 struct KernelTurn {
   RowNorm query_norm;
   RowNorm key_norm;
-  at::Tensor cosines, sines;  // contiguous
+  Tensor cosines, sines;  // contiguous
   cpu::HeadTurn turn;
 
   explicit KernelTurn(const Turn& from) : query_norm(from.query_norm), key_norm(from.key_norm) {
@@ -49,11 +51,10 @@ struct KernelTurn {
   }
 };
 
-std::vector<at::Tensor> RotateHeadsBackward(const Turn& turn, const at::Tensor& qkv,
-                                            const at::Tensor& grad) {
+std::vector<Tensor> RotateHeadsBackward(const Turn& turn, const Tensor& qkv, const Tensor& grad) {
   const ProfileScope scope("RotateHeads backward",
                            RowsWork(grad.size(0), grad.size(1), 2, grad.scalar_type()));
-  const at::Tensor grad_qkv = EmptyLike(grad);
+  const Tensor grad_qkv = EmptyLike(grad);
   const RowNormSums query(turn.query_norm), key(turn.key_norm);
   const KernelTurn kernel(turn);
   ForType(grad, [&](auto zero) {
@@ -73,8 +74,8 @@ std::vector<at::Tensor> RotateHeadsBackward(const Turn& turn, const at::Tensor& 
 
 }  // namespace
 
-at::Tensor RotateHeads(const at::Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
-                       const Norm& query_norm, const Norm& key_norm, const Rotary& rotary) {
+Tensor RotateHeads(const Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
+                   const Norm& query_norm, const Norm& key_norm, const Rotary& rotary) {
   const Turn turn{tokens, shape, query_norm, key_norm, rotary};
   if (!turn.normalizes() && !turn.turns()) return qkv;
   const ProfileScope scope("RotateHeads", RowsWork(qkv.size(0), qkv.size(1), 2, qkv.scalar_type()));
@@ -83,22 +84,21 @@ at::Tensor RotateHeads(const at::Tensor& qkv, const PackedTokens& tokens, const 
     return reference::RotateHeads(qkv, tokens, shape, query_norm, key_norm, rotary);
   }
   if (form == Form::kPortable) {
-    return portable::RotateHeads(qkv, tokens, shape, query_norm, key_norm, rotary);
+    return BackEndOperations().RotateHeads(qkv, tokens, shape, query_norm, key_norm, rotary);
   }
-  const at::Tensor inputs[] = {qkv, query_norm.gamma, query_norm.beta, key_norm.gamma,
-                               key_norm.beta};
+  const Tensor inputs[] = {qkv, query_norm.gamma, query_norm.beta, key_norm.gamma, key_norm.beta};
   const bool needs_gradient = NeedsGradient(inputs);
   // The gradient of a turn needs nothing but its angles; that of a norm reads the heads as they
   // were.
   const bool keeps = needs_gradient && turn.normalizes();
-  const at::Tensor out = keeps ? EmptyLike(Detached(qkv)) : Detached(qkv);
+  const Tensor out = keeps ? EmptyLike(Detached(qkv)) : Detached(qkv);
   const KernelTurn kernel(turn);
   ForType(qkv, [&](auto zero) {
     using A = decltype(zero);
     cpu::RunRotateHeadsForward<A>({kernel.turn, Data<A>(qkv), Data<A>(out)}, Rows(qkv), Threads());
   });
   if (!needs_gradient) return out;
-  const auto backward = [turn, qkv = keeps ? Detached(qkv) : at::Tensor()](const at::Tensor& grad) {
+  const auto backward = [turn, qkv = keeps ? Detached(qkv) : Tensor()](const Tensor& grad) {
     return RotateHeadsBackward(turn, qkv, grad);
   };
   return WithBackward("RotateHeads", out, inputs, backward);

@@ -1,8 +1,7 @@
 // Norms of rows (ops.h) as the kernels take them, and the gradients of their parameters.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
+#include "tensor/core/tensor.h"
 #include "tensor/fused/kernel_arguments.h"
 #include "tensor/kernels/cpu/rows/norm_rows.h"
 #include "tensor/ops.h"
@@ -17,16 +16,16 @@ class RowNorm {
   cpu::RowNorm Kernel() const;
 
  private:
-  at::Tensor scale_;  // float [H]: what normalised rows are multiplied by; or undefined
-  at::Tensor beta_;   // float [H], or undefined
+  Tensor scale_;  // float [H]: what normalised rows are multiplied by; or undefined
+  Tensor beta_;   // float [H], or undefined
   double epsilon_;
   bool centred_;
 };
 
 // Gradients of a Norm's parameters, zero at first; undefined where they are not wanted.
 struct RowNormSums {
-  at::Tensor gamma;  // [H]
-  at::Tensor beta;   // [H]
+  Tensor gamma;  // [H]
+  Tensor beta;   // [H]
   explicit RowNormSums(const Norm& norm);
   cpu::NormGradient Gradient() const { return {Data<float>(gamma), Data<float>(beta)}; }
 };

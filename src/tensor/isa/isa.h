@@ -33,8 +33,8 @@ std::vector<std::string_view> MachineFeatures();
 std::string_view Bf16Instructions(Isa isa);
 std::string_view Int8Instructions(Isa isa, const Int8Features& machine);
 
-// Sets the limits of oneDNN, Highway and libtorch to CurrentIsa(), for the whole process. Part of
-// SetUpProcess (process.h). Its half of the program needs libtorch; the rest of this file does not.
+// Sets the limits of oneDNN and Highway, and of a back end that is loaded later, to CurrentIsa(),
+// for the whole process. Part of SetUpProcess (machine/process.h). Defined in the room `tensor`.
 void ApplyIsa();
 
 }  // namespace tandem::tensor

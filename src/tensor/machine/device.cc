@@ -9,13 +9,8 @@
 #include "base/error.h"
 #include "base/process/asked_forms.h"
 #include "base/process/launch.h"
-
-#if TANDEM_WITH_CUDA
-#include <ATen/cuda/CUDAContext.h>
-#include <c10/cuda/CUDACachingAllocator.h>
-#include <c10/cuda/CUDAFunctions.h>
-#include <c10/util/Exception.h>
-#endif
+#include "tensor/core/missing_back_end.h"
+#include "tensor/machine/device_driver.h"
 
 namespace tandem::tensor {
 namespace {
@@ -34,65 +29,59 @@ std::optional<int> NumberOf(std::string_view name) {
 void CheckCuda(std::string_view name, const CudaState& cuda) {
   if (!cuda.built) {
     throw UsageError(fmt::format(
-        "device is {}, but this tandem is built without CUDA; build it with -DTANDEM_WITH_CUDA=ON "
-        "(docs/building.md), or use device cpu",
+        "device is {}, but the back end libtandem-torch.so is built without CUDA; build it with "
+        "-DTANDEM_WITH_CUDA=ON (docs/building.md), or use device cpu",
         name));
   }
   if (cuda.devices == 0) {
-    throw UsageError(fmt::format(
-        "device is {}, and this tandem is built with CUDA, but this machine has no device that it "
-        "can use{}{}; look at nvidia-smi and CUDA_VISIBLE_DEVICES, or use device cpu",
-        name, cuda.problem.empty() ? "" : ": ", cuda.problem));
+    throw UsageError(
+        fmt::format("device is {}, and the back end libtandem-torch.so is built with CUDA, but "
+                    "this machine has "
+                    "no device that it can use{}{}; look at nvidia-smi and CUDA_VISIBLE_DEVICES, "
+                    "or use device cpu",
+                    name, cuda.problem.empty() ? "" : ": ", cuda.problem));
   }
 }
 
-c10::Device CudaDevice(int index) {
-  return {c10::DeviceType::CUDA, static_cast<c10::DeviceIndex>(index)};
+// FindCuda for who asks for the device `name`. Not every back end is built with CUDA, so that
+// errors say which to bring.
+CudaState FindCudaFor(std::string_view name) {
+  try {
+    return FindCuda();
+  } catch (const MissingBackEnd& error) {
+    throw UsageError(fmt::format(
+        "device is {}, which needs a back end that is built with CUDA, but {}; build it with "
+        "-DTANDEM_WITH_CUDA=ON (docs/building.md), or use device cpu",
+        name, error.missed()));
+  } catch (const UsageError& error) {
+    throw UsageError(
+        fmt::format("device is {}, which needs a back end that is built with -DTANDEM_WITH_CUDA=ON "
+                    "(docs/building.md): {}",
+                    name, error.what()));
+  }
 }
+
+Device CudaDevice(int index) { return {Device::Kind::kCuda, index}; }
 
 }  // namespace
 
-#if TANDEM_WITH_CUDA
-CudaState FindCuda() {
-  try {
-    return {.built = true, .devices = c10::cuda::device_count_ensure_non_zero()};
-  } catch (const c10::Error& error) {
-    std::string problem = error.what_without_backtrace();
-    return {.built = true, .devices = 0, .problem = problem.substr(0, problem.find('\n'))};
-  }
-}
+CudaState FindCuda() { return BackEndDriver().FindCuda(); }
 
-int ComputeCapability(const c10::Device& device) {
+int ComputeCapability(Device device) {
   if (!device.is_cuda()) throw std::logic_error("only CUDA devices have a compute capability");
-  return at::cuda::getDeviceProperties(device.index())->major;
+  return BackEndDriver().ComputeCapability(device);
 }
 
-DeviceMemory MemoryOf(const c10::Device& device) {
-  if (!device.is_cuda()) return {};
-  const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(device.index());
-  const auto& bytes = stats.allocated_bytes[0];  // of all pools
-  return {.total = at::cuda::getDeviceProperties(device.index())->totalGlobalMem,
-          .used = static_cast<uint64_t>(bytes.current),
-          .most_used = static_cast<uint64_t>(bytes.peak)};
+DeviceMemory MemoryOf(Device device) {
+  return device.is_cuda() ? BackEndDriver().MemoryOf(device) : DeviceMemory();
 }
 
-void ForgetMostUsed(const c10::Device& device) {
-  if (device.is_cuda()) c10::cuda::CUDACachingAllocator::resetPeakStats(device.index());
-}
-#else
-CudaState FindCuda() { return {}; }
-
-int ComputeCapability(const c10::Device& /*device*/) {
-  throw std::logic_error("a build without CUDA has no device with a compute capability");
+void ForgetMostUsed(Device device) {
+  if (device.is_cuda()) BackEndDriver().ForgetMostUsed(device);
 }
 
-DeviceMemory MemoryOf(const c10::Device& /*device*/) { return {}; }
-
-void ForgetMostUsed(const c10::Device& /*device*/) {}
-#endif
-
-c10::Device ResolveDevice(std::string_view name, int local_rank, const CudaState& cuda) {
-  if (name == "cpu") return c10::Device(c10::DeviceType::CPU);
+Device ResolveDevice(std::string_view name, int local_rank, const CudaState& cuda) {
+  if (name == "cpu") return kCpuDevice;
   const std::optional<int> number = NumberOf(name);
   if (name != "cuda" && !number) {
     throw UsageError(fmt::format("device is cpu, cuda or cuda:N with N from 0, not \"{}\"", name));
@@ -114,21 +103,17 @@ c10::Device ResolveDevice(std::string_view name, int local_rank, const CudaState
   return CudaDevice(local_rank);
 }
 
-c10::Device UseDevice(std::string_view name) {
+Device UseDevice(std::string_view name) {
   const bool cuda = name == "cuda" || NumberOf(name);
-  const c10::Device device =
-      ResolveDevice(name, cuda ? CurrentLaunch().local_rank : 0, cuda ? FindCuda() : CudaState());
-#if TANDEM_WITH_CUDA
-  if (device.is_cuda()) c10::cuda::set_device(device.index());
-#endif
+  const Device device = ResolveDevice(name, cuda ? CurrentLaunch().local_rank : 0,
+                                      cuda ? FindCudaFor(name) : CudaState());
+  if (device.is_cuda()) BackEndDriver().MakeCurrent(device);
   return device;
 }
 
-at::Tensor MovedTo(const at::Tensor& x, const c10::Device& device) {
-  return x.defined() ? x.to(device, x.scalar_type(), /*non_blocking=*/!device.is_cpu()) : x;
-}
+std::string DeviceName(Device device) { return device.str(); }
 
-std::string DeviceName(const c10::Device& device) { return device.str(); }
+std::string DeviceLibrary() { return BackEndDriver().Library(); }
 
 bool DeviceFormsForced() { return FormsOfEnvironment() == AskedForms::kPortable; }
 

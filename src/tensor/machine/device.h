@@ -1,23 +1,24 @@
-// A device computes tensors: the processor, or a GPU through libtorch's CUDA.
+// A device computes tensors: the processor, or a GPU that a back end drives.
 #pragma once
-
-#include <ATen/core/Tensor.h>
-#include <c10/core/Device.h>
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "tensor/core/device.h"
+#include "tensor/core/device_memory.h"  // MovedTo, OnCpu
+
 namespace tandem::tensor {
 
-// The CUDA support of this build and this machine.
+// The CUDA support of the back end and of this machine.
 struct CudaState {
-  bool built = false;   // whether Tandem was built with TANDEM_WITH_CUDA
+  bool built = false;   // whether the back end was built with TANDEM_WITH_CUDA
   int devices = 0;      // that this process sees
-  std::string problem;  // why there are none, as libtorch says it; "" where it says nothing
+  std::string problem;  // why there are none, as the back end says it; "" where it says nothing
 };
 
-// Asks the driver, which takes a moment, in builds with CUDA only.
+// Asks the back end, which is loaded where it is not yet, and the driver, which takes a moment.
+// Throws UsageError where there is no back end (core/device_functions.h).
 CudaState FindCuda();
 
 // A device by its name in recipes and flags: "cpu", "cuda" or "cuda:N", N from 0. "cuda" is the
@@ -25,15 +26,15 @@ CudaState FindCuda();
 // device that the process sees, as where Slurm gives each task its own. Throws UsageError for
 // another name, for CUDA in a build without it or on a machine without a device, saying which of
 // the two, and for a number that no device has.
-c10::Device ResolveDevice(std::string_view name, int local_rank, const CudaState& cuda);
+Device ResolveDevice(std::string_view name, int local_rank, const CudaState& cuda);
 
 // ResolveDevice with FindCuda, asked where the name needs it, and the local rank of this process's
-// launch (base/process/launch.h). A CUDA device becomes libtorch's current one.
-c10::Device UseDevice(std::string_view name);
+// launch (base/process/launch.h). A CUDA device becomes the back end's current one.
+Device UseDevice(std::string_view name);
 
 // The first number of a CUDA device's compute capability: 8 from Ampere on. Throws std::logic_error
 // for another device.
-int ComputeCapability(const c10::Device& device);
+int ComputeCapability(Device device);
 
 // Bytes of a device's memory; all 0 for the CPU.
 struct DeviceMemory {
@@ -41,14 +42,15 @@ struct DeviceMemory {
   uint64_t used = 0;       // by tensors of this process, now
   uint64_t most_used = 0;  // the most since ForgetMostUsed, or since the process began
 };
-DeviceMemory MemoryOf(const c10::Device& device);
-void ForgetMostUsed(const c10::Device& device);
-
-// `x` on `device`; an undefined tensor stays so. The host does not wait for a copy to a GPU.
-at::Tensor MovedTo(const at::Tensor& x, const c10::Device& device);
+DeviceMemory MemoryOf(Device device);
+void ForgetMostUsed(Device device);
 
 // "cpu" or "cuda:0".
-std::string DeviceName(const c10::Device& device);
+std::string DeviceName(Device device);
+
+// The library that computes on devices, with its version: "libtorch 2.6.0". Asks the back end, as
+// FindCuda does.
+std::string DeviceLibrary();
 
 // Says whether TANDEM_FORMS=portable asks for the forms of operations, objectives and optimizers
 // that a device takes, on the CPU too, so that tests can run them without a device.

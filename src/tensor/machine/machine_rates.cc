@@ -1,7 +1,5 @@
 #include "tensor/machine/machine_rates.h"
 
-#include <ATen/Parallel.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -9,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "tensor/core/parallel.h"
 #include "tensor/kernels/cpu/arithmetic.h"
 #include "tensor/kernels/cpu/rows/rows.h"
 
@@ -74,7 +73,7 @@ std::vector<Line> LinesOf(const std::vector<float>& values, cpu::Type type) {
 // Seconds until every thread has multiplied `rows` rows with all constants `repeats` times.
 double SecondsOf(const std::vector<Constant>& constants, int64_t rows, int64_t elements,
                  int repeats, cpu::Type type) {
-  const int threads = at::get_num_threads();
+  const int threads = ThreadCount();
   double start = 0;
 #pragma omp parallel num_threads(threads)
   {
@@ -118,7 +117,7 @@ double ProductRate(std::span<const ProductShape> shapes, Precision precision,
   }
   double best = 0;
   for (const int64_t rows : {64, 128, 256}) {
-    const double flops = 2.0 * static_cast<double>(rows) * weights * at::get_num_threads();
+    const double flops = 2.0 * static_cast<double>(rows) * weights * ThreadCount();
     constexpr double kFlopsOfAttempt = 1e10;  // long against a barrier, short for a person
     const int repeats = std::clamp(static_cast<int>(kFlopsOfAttempt / std::max(flops, 1.0)), 1, 64);
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
@@ -130,7 +129,7 @@ double ProductRate(std::span<const ProductShape> shapes, Precision precision,
 }
 
 double ArithmeticRate(Precision precision) {
-  const int threads = at::get_num_threads();
+  const int threads = ThreadCount();
   double best = 0;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     double start = 0, flops = 0;
@@ -152,7 +151,7 @@ double MemoryRate() {
   const auto a = std::make_unique<float[]>(kElements);
   const auto b = std::make_unique<float[]>(kElements);
   const auto c = std::make_unique<float[]>(kElements);
-  const int threads = at::get_num_threads();
+  const int threads = ThreadCount();
   double best = 0;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const double start = Now();

@@ -1,6 +1,5 @@
 #include "tensor/machine/precision.h"
 
-#include <ATen/Context.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include "base/error.h"
 #include "tensor/isa/isa.h"
 #include "tensor/machine/device.h"
+#include "tensor/machine/device_driver.h"
 
 namespace tandem::tensor {
 namespace {
@@ -22,7 +22,7 @@ constexpr struct {
               {"fp16", Precision::kFp16},
               {"tf32", Precision::kTf32}};
 
-bool HasFastBf16(const c10::Device& device) {
+bool HasFastBf16(Device device) {
   return device.is_cuda() ? ComputeCapability(device) >= 8 : CurrentIsa() >= Isa::kAvx512Bf16;
 }
 
@@ -42,7 +42,7 @@ void CheckOnCpu(Precision precision) {
   }
 }
 
-void CheckOnCuda(Precision precision, const c10::Device& device) {
+void CheckOnCuda(Precision precision, Device device) {
   if (precision == Precision::kInt8) {
     throw UsageError(fmt::format(
         "precision int8 is for the processor, and this run computes on {}; use auto, fp32, tf32, "
@@ -60,7 +60,7 @@ void CheckOnCuda(Precision precision, const c10::Device& device) {
 
 }  // namespace
 
-Precision ResolvePrecision(std::string_view name, const c10::Device& device) {
+Precision ResolvePrecision(std::string_view name, Device device) {
   if (name == "auto") return HasFastBf16(device) ? Precision::kBf16 : Precision::kFp32;
   const auto* found = std::find_if(std::begin(kNames), std::end(kNames),
                                    [name](const auto& entry) { return entry.name == name; });
@@ -72,7 +72,7 @@ Precision ResolvePrecision(std::string_view name, const c10::Device& device) {
   return found->precision;
 }
 
-Precision ResolveTrainingPrecision(std::string_view name, const c10::Device& device) {
+Precision ResolveTrainingPrecision(std::string_view name, Device device) {
   if (name == "int8") {
     throw UsageError(
         "precision int8 is for encoding only, because gradients need more than eight bits; train "
@@ -107,7 +107,9 @@ Precision HostPrecision(Precision precision) {
 }
 
 void ApplyPrecision(Precision precision) {
-  at::globalContext().setAllowTF32CuBLAS(precision == Precision::kTf32);
+  const bool allowed = precision == Precision::kTf32;
+  const DeviceDriver* driver = allowed ? &BackEndDriver() : LoadedBackEndDriver();
+  if (driver != nullptr) driver->AllowTf32(allowed);
 }
 
 std::string_view IsaName() { return NameOf(CurrentIsa()); }

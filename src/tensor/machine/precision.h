@@ -1,10 +1,10 @@
 // Arithmetic of matrix products, and what this processor or device can do.
 #pragma once
 
-#include <c10/core/Device.h>
-
 #include <string>
 #include <string_view>
+
+#include "tensor/core/device.h"
 
 namespace tandem::tensor {
 
@@ -21,11 +21,9 @@ enum class Precision { kFp32, kBf16, kInt8, kFp16, kTf32 };
 // that is fast, from AVX512-BF16 or compute capability 8.0 on, else fp32; never another one. Throws
 // UsageError for another name and for a precision that the device does not compute fast. Where
 // TANDEM_FORMS=portable, fp16 and bf16 are taken on every processor, so that tests can run them.
-Precision ResolvePrecision(std::string_view name,
-                           const c10::Device& device = c10::Device(c10::DeviceType::CPU));
+Precision ResolvePrecision(std::string_view name, Device device = kCpuDevice);
 // Resolves the precision of what has a backward pass: throws UsageError for "int8".
-Precision ResolveTrainingPrecision(std::string_view name,
-                                   const c10::Device& device = c10::Device(c10::DeviceType::CPU));
+Precision ResolveTrainingPrecision(std::string_view name, Device device = kCpuDevice);
 std::string_view PrecisionName(Precision precision);  // as ResolvePrecision reads it
 
 // The precision of activations and attention: fp32, bf16 or fp16. kInt8 has bf16 where the
@@ -36,8 +34,8 @@ Precision ActivationPrecision(Precision precision);
 // kBf16, else fp32.
 Precision HostPrecision(Precision precision);
 
-// Lets libtorch's products on CUDA devices round to TF32 where `precision` is kTf32, and nowhere
-// else. Holds for the whole process.
+// Lets products on CUDA devices round to TF32 where `precision` is kTf32, and nowhere else. Holds
+// for the whole process. kTf32 needs the back end: UsageError where there is none.
 void ApplyPrecision(Precision precision);
 
 // "avx2", "avx512", "avx512_bf16" or "amx": the highest level of this processor, or the lower one

@@ -1,8 +1,7 @@
 #include "tensor/machine/process.h"
 
-#include <ATen/Parallel.h>
-
 #include "base/process/threads.h"
+#include "tensor/core/parallel.h"
 #include "tensor/isa/isa.h"
 #include "tensor/memory/page_arena.h"
 
@@ -11,7 +10,7 @@ namespace tandem::tensor {
 void SetUpProcess(int threads) {
   ApplyIsa();
   UseTensorArena();
-  at::set_num_threads(threads > 0 ? threads : UsableThreads());
+  SetThreadCount(threads > 0 ? threads : UsableThreads());
 }
 
 }  // namespace tandem::tensor

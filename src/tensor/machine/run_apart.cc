@@ -1,21 +1,21 @@
 #include "tensor/machine/run_apart.h"
 
-#include <ATen/Parallel.h>
-#include <ATen/ThreadLocalState.h>
 #include <omp.h>
 
 #include <atomic>
 #include <exception>
 #include <vector>
 
+#include "tensor/core/parallel.h"
+#include "tensor/core/tape.h"
 #include "tensor/forms.h"
 #include "tensor/profile/profile.h"
 
 namespace tandem::tensor {
 
 void RunApart(size_t count, const std::function<void(size_t)>& task) {
-  const int threads = at::get_num_threads();
-  const at::ThreadLocalState state;
+  const int threads = ThreadCount();
+  const bool gradients = GradEnabled();
   const Form form = UseForm::Wanted();
   Profile* const profile = Profile::Active();
   std::vector<Profile> profiles(static_cast<size_t>(threads));
@@ -25,7 +25,7 @@ void RunApart(size_t count, const std::function<void(size_t)>& task) {
 #pragma omp parallel num_threads(threads)
   {
     if (omp_get_thread_num() == 0) working = omp_get_num_threads();
-    const at::ThreadLocalStateGuard same_state(state);
+    const GradientMode same_mode(gradients);
     const UseForm same_form(form);
     Profile& mine = profiles[static_cast<size_t>(omp_get_thread_num())];
     const ActiveProfile active(profile ? &mine : nullptr);

@@ -1,21 +1,19 @@
 #include "tensor/memory/allocation_count.h"
 
-#include <c10/core/Allocator.h>
-#include <c10/core/CPUAllocator.h>
-#include <torch/version.h>
-
 #include <algorithm>
-#include <cstring>
+#include <cstdint>
 #include <mutex>
 #include <unordered_map>
+
+#include "tensor/core/allocator.h"
+#include "tensor/core/storage.h"
 
 namespace tandem::tensor {
 namespace {
 
-// Allocates with another allocator and counts the bytes. The data pointer and the context of an
-// allocation are the same address, because some parts of libtorch ask for plain memory and rely on
-// that.
-class CountingAllocator final : public c10::Allocator {
+// Allocates with another allocator and counts the bytes of tensors, without their storages'
+// headers.
+class CountingAllocator final : public Allocator {
  public:
   // The only object. It is never destroyed, because tensors that it allocated may be freed at any
   // time.
@@ -24,13 +22,13 @@ class CountingAllocator final : public c10::Allocator {
     return *allocator;
   }
 
-  void Begin(c10::Allocator* other) {
+  void Begin(Allocator& other) {
     const std::lock_guard lock(mutex_);
-    other_ = other;
+    other_ = &other;
     now_ = most_ = 0;
     ++period_;
   }
-  c10::Allocator* other() const { return other_; }
+  Allocator& other() const { return *other_; }
   uint64_t now() {
     const std::lock_guard lock(mutex_);
     return now_;
@@ -44,49 +42,32 @@ class CountingAllocator final : public c10::Allocator {
     most_ = now_;
   }
 
-#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 3)
-  c10::DataPtr allocate(size_t bytes) override { return Allocate(bytes); }
-  void copy_data(void* to, const void* from, size_t bytes) const override {
-    std::memcpy(to, from, bytes);
+  void* Allocate(size_t bytes) override {
+    void* data = other_->Allocate(bytes);
+    if (data == nullptr) return nullptr;
+    const std::lock_guard lock(mutex_);
+    blocks_[data] = {other_, period_};
+    now_ += bytes - kStorageHeader;
+    most_ = std::max(most_, now_);
+    return data;
   }
-#else
-  c10::DataPtr allocate(size_t bytes) const override { return Get().Allocate(bytes); }
-#endif
-  c10::DeleterFnPtr raw_deleter() const override { return &Free; }
+  void Free(void* data, size_t bytes) noexcept override {
+    Block block{};
+    {
+      const std::lock_guard lock(mutex_);
+      block = blocks_.extract(data).mapped();
+      if (block.period == period_) now_ -= bytes - kStorageHeader;
+    }
+    block.from->Free(data, bytes);
+  }
 
  private:
   struct Block {
-    c10::Allocator* from;
-    size_t bytes;
+    Allocator* from;
     int period;  // of the count that it belongs to
   };
 
-  c10::DataPtr Allocate(size_t bytes) {
-    void* data = other_->raw_allocate(bytes);
-    if (data != nullptr) {
-      const std::lock_guard lock(mutex_);
-      blocks_[data] = {other_, bytes, period_};
-      now_ += bytes;
-      most_ = std::max(most_, now_);
-    }
-    return {data, data, &Free, c10::Device(c10::DeviceType::CPU)};
-  }
-
-  static void Free(void* data) {
-    if (data == nullptr) return;
-    CountingAllocator& self = Get();
-    Block block{};
-    {
-      const std::lock_guard lock(self.mutex_);
-      const auto found = self.blocks_.find(data);
-      block = found->second;
-      self.blocks_.erase(found);
-      if (block.period == self.period_) self.now_ -= block.bytes;
-    }
-    block.from->raw_deallocate(data);
-  }
-
-  c10::Allocator* other_ = nullptr;
+  Allocator* other_ = nullptr;
   std::mutex mutex_;
   std::unordered_map<void*, Block> blocks_;
   int period_ = 0;
@@ -98,11 +79,11 @@ class CountingAllocator final : public c10::Allocator {
 
 AllocationCount::AllocationCount() {
   CountingAllocator& allocator = CountingAllocator::Get();
-  allocator.Begin(c10::GetCPUAllocator());
-  c10::SetCPUAllocator(&allocator);
+  allocator.Begin(CurrentAllocator());
+  SetAllocator(allocator);
 }
 
-AllocationCount::~AllocationCount() { c10::SetCPUAllocator(CountingAllocator::Get().other()); }
+AllocationCount::~AllocationCount() { SetAllocator(CountingAllocator::Get().other()); }
 
 uint64_t AllocationCount::now() const { return CountingAllocator::Get().now(); }
 uint64_t AllocationCount::most() const { return CountingAllocator::Get().most(); }

@@ -5,22 +5,22 @@
 
 namespace tandem::tensor {
 
-// While an object of this class is alive, it counts every CPU tensor that libtorch allocates,
-// whatever the tensor's size and whoever allocates it. It ignores tensors that were allocated
-// before, also when they are freed. Only one object may be alive at a time. Each allocation takes a
-// lock meanwhile, so use the count for measurements, not in training.
+// While an object of this class is alive, it counts every tensor in the processor's memory that is
+// allocated (core/allocator.h), whatever its size and whoever allocates it. It ignores tensors that
+// were allocated before, also when they are freed. Only one object may be alive at a time. Each
+// allocation takes a lock meanwhile, so use the count for measurements, not in training.
 //
 //   const AllocationCount count;
 //   ... work ...
 //   report(count.most());
 class AllocationCount {
  public:
-  // Makes libtorch use a counting allocator, which calls the one that was in use before
+  // Sets a counting allocator, which calls the one that was in use before
   // (tensor/machine/process.h). Tensors that it allocates may outlive it.
   AllocationCount();
   AllocationCount(const AllocationCount&) = delete;
   AllocationCount& operator=(const AllocationCount&) = delete;
-  // Makes libtorch use the former allocator again.
+  // Sets the former allocator again.
   ~AllocationCount();
 
   uint64_t now() const;   // bytes of the tensors that are alive

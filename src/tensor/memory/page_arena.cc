@@ -1,7 +1,5 @@
 #include "tensor/memory/page_arena.h"
 
-#include <c10/core/Allocator.h>
-#include <c10/core/CPUAllocator.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -12,7 +10,7 @@
 #include <utility>
 
 #include "base/process/memory.h"
-#include "tensor/libtorch_versions.h"
+#include "tensor/core/allocator.h"
 
 namespace tandem::tensor {
 namespace {
@@ -107,9 +105,7 @@ bool AddressesAreLimited() {
   return false;
 }
 
-// Context and data of a block are the same address, as the parts of libtorch require that ask for
-// raw memory (its own oneDNN).
-class ArenaAllocator : public PlainAllocator {
+class ArenaAllocator final : public Allocator {
  public:
   // The only object. It is never destroyed, because tensors of static duration are freed after
   // everything else. It is null where addresses are limited or cannot be reserved; the process is
@@ -118,7 +114,7 @@ class ArenaAllocator : public PlainAllocator {
     static ArenaAllocator* allocator = []() -> ArenaAllocator* {
       if (AddressesAreLimited()) return nullptr;
       try {
-        return new ArenaAllocator(UsableMemory(), c10::GetCPUAllocator());
+        return new ArenaAllocator(UsableMemory());
       } catch (const std::bad_alloc&) {
         return nullptr;
       }
@@ -127,31 +123,24 @@ class ArenaAllocator : public PlainAllocator {
   }
   void Trim() { arena_.Trim(); }
 
-  c10::DeleterFnPtr raw_deleter() const override { return &Free; }
+  void* Allocate(size_t bytes) override {
+    if (bytes >= kSmallest) {
+      if (void* block = arena_.Allocate(bytes)) return block;
+    }
+    return PlainAllocator().Allocate(bytes);
+  }
+  void Free(void* block, size_t bytes) noexcept override {
+    if (arena_.Contains(block)) {
+      arena_.Free(block);
+    } else {
+      PlainAllocator().Free(block, bytes);
+    }
+  }
 
  private:
-  ArenaAllocator(size_t capacity, c10::Allocator* other) : arena_(capacity), other_(other) {}
+  explicit ArenaAllocator(size_t capacity) : arena_(capacity) {}
 
-  c10::DataPtr Allocate(size_t bytes) const override {
-    if (bytes >= kSmallest) {
-      if (void* data = arena_.Allocate(bytes)) {
-        return {data, data, &Free, c10::Device(c10::DeviceType::CPU)};
-      }
-    }
-    return other_->allocate(bytes);
-  }
-
-  static void Free(void* data) {
-    ArenaAllocator* allocator = Get();
-    if (allocator->arena_.Contains(data)) {
-      allocator->arena_.Free(data);
-    } else {
-      allocator->other_->raw_deallocate(data);
-    }
-  }
-
-  mutable PageArena arena_;
-  c10::Allocator* other_;
+  PageArena arena_;
 };
 
 std::atomic<bool> in_use{false};  // UseTensorArena was called
@@ -161,7 +150,7 @@ std::atomic<bool> in_use{false};  // UseTensorArena was called
 void UseTensorArena() {
 #ifndef __SANITIZE_ADDRESS__
   if (ArenaAllocator* allocator = ArenaAllocator::Get()) {
-    c10::SetCPUAllocator(allocator);
+    SetAllocator(*allocator);
     in_use = true;
   }
 #endif

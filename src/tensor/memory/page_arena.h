@@ -54,11 +54,12 @@ class PageArena {
   Usage usage_;
 };
 
-// After this call CPU tensors of 256 KiB and more of this process are allocated in an arena that is
-// as large as the memory that the process may use. Tensors that do not fit go to the system's
-// allocator. So do all where addresses are limited (ulimit -v, -d), because the arena would use
-// these up. Does nothing under AddressSanitizer, which would not see overruns within the arena.
-// Only programs call it (SetUpProcess in process.h); the libraries work with any allocator.
+// After this call tensors in the processor's memory of 256 KiB and more of this process are
+// allocated in an arena that is as large as the memory that the process may use. Tensors that do
+// not fit go to the system's allocator. So do all where addresses are limited (ulimit -v, -d),
+// because the arena would use these up. Does nothing under AddressSanitizer, which would not see
+// overruns within the arena. Only programs call it (SetUpProcess in process.h); the libraries work
+// with any allocator.
 void UseTensorArena();
 
 // Returns the pages that no tensor uses to the system, after training and after encoding. Does

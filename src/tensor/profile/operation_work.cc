@@ -1,8 +1,7 @@
 #include "tensor/profile/operation_work.h"
 
-#include <c10/core/ScalarType.h>
-
 #include "tensor/backward_state.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::tensor {
 namespace {
@@ -11,12 +10,12 @@ bool Off() { return Profile::Active() == nullptr; }
 
 Work operator+(const Work& a, const Work& b) { return {a.flops + b.flops, a.bytes + b.bytes}; }
 
-double BytesOf(at::ScalarType type) { return static_cast<double>(c10::elementSize(type)); }
+double BytesOf(DType type) { return static_cast<double>(ElementSize(type)); }
 
 // The products of one affine map, and reading its weights once. Callers add the activations. A
 // backward pass has a product for the gradient of x, and one for that of the weights where any
 // wants one.
-Work MapWork(const at::Tensor& x, const Linear& linear, Pass pass) {
+Work MapWork(const Tensor& x, const Linear& linear, Pass pass) {
   const auto rows = static_cast<double>(x.size(0));
   const double weights = static_cast<double>(linear.in()) * static_cast<double>(linear.out());
   const bool forward = pass == Pass::kForward;
@@ -29,12 +28,12 @@ Work MapWork(const at::Tensor& x, const Linear& linear, Pass pass) {
 
 }  // namespace
 
-Work RowsWork(int64_t rows, int64_t width, double arrays, at::ScalarType activation) {
+Work RowsWork(int64_t rows, int64_t width, double arrays, DType activation) {
   if (Off()) return {};
   return {.bytes = static_cast<double>(rows * width) * arrays * BytesOf(activation)};
 }
 
-Work AffineWork(const at::Tensor& x, const Linear& linear, Pass pass) {
+Work AffineWork(const Tensor& x, const Linear& linear, Pass pass) {
   if (Off()) return {};
   const int64_t rows = x.size(0);
   const double x_arrays = pass == Pass::kForward ? 1 : 2;  // x, and in a backward pass its gradient
@@ -42,14 +41,14 @@ Work AffineWork(const at::Tensor& x, const Linear& linear, Pass pass) {
          RowsWork(rows, linear.out(), 1, x.scalar_type());
 }
 
-Work AffineNormWork(const at::Tensor& x, const Linear& linear, Pass pass) {
+Work AffineNormWork(const Tensor& x, const Linear& linear, Pass pass) {
   if (Off()) return {};
   // Forward: the residual and the normalised rows. Backward: the normalised rows and the residual's
   // gradient.
   return AffineWork(x, linear, pass) + RowsWork(x.size(0), linear.out(), 2, x.scalar_type());
 }
 
-Work FeedForwardWork(const at::Tensor& x, const Linear& up, const Linear& down, Pass pass) {
+Work FeedForwardWork(const Tensor& x, const Linear& up, const Linear& down, Pass pass) {
   if (Off()) return {};
   // Forward: x, the normalised rows and the output. Backward: x, the normalised rows, and the
   // gradients of the output and of x. Both: the rows before the GELU.
@@ -59,14 +58,14 @@ Work FeedForwardWork(const at::Tensor& x, const Linear& up, const Linear& down, 
          RowsWork(x.size(0), up.out(), 1, x.scalar_type());
 }
 
-Work AffineAddWork(const at::Tensor& x, const Linear& linear, Pass pass) {
+Work AffineAddWork(const Tensor& x, const Linear& linear, Pass pass) {
   if (Off()) return {};
   // Forward: the residual. The backward pass reads and writes nothing besides.
   const double arrays = pass == Pass::kForward ? 1 : 0;
   return AffineWork(x, linear, pass) + RowsWork(x.size(0), linear.out(), arrays, x.scalar_type());
 }
 
-Work FeedForwardAddWork(const at::Tensor& x, const Linear& up, const Linear& down, Pass pass) {
+Work FeedForwardAddWork(const Tensor& x, const Linear& up, const Linear& down, Pass pass) {
   if (Off()) return {};
   // Forward: x and the output. Backward: x, and the gradients of the output and of x. Both: the
   // rows before the activation.
@@ -80,11 +79,11 @@ cpu::AttentionMask MaskOf(const AttentionRule& rule) {
   return {.causal = rule.causal, .window = static_cast<size_t>(rule.window)};
 }
 
-Work AttentionWork(const at::Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
+Work AttentionWork(const Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
                    const AttentionRule& rule, Pass pass) {
   if (Off()) return {};
   const cpu::AttentionMask mask = MaskOf(rule);
-  const at::Tensor bounds = tokens.sequence_starts.cpu();
+  const Tensor bounds = tokens.HostStarts();
   const auto* starts = bounds.data_ptr<int32_t>();
   double pairs = 0;
   for (int64_t text = 0; text < tokens.texts(); ++text) {

@@ -2,8 +2,7 @@
 // where no profile is active.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
+#include "tensor/core/tensor.h"
 #include "tensor/kernels/cpu/attention/attention_mask.h"
 #include "tensor/linear.h"
 #include "tensor/ops.h"
@@ -14,19 +13,19 @@
 namespace tandem::tensor {
 
 // Reading or writing `arrays` arrays [rows, width] of type `activation`.
-Work RowsWork(int64_t rows, int64_t width, double arrays, at::ScalarType activation);
+Work RowsWork(int64_t rows, int64_t width, double arrays, DType activation);
 // x W^T + b; in the backward pass the gradients of both.
-Work AffineWork(const at::Tensor& x, const Linear& linear, Pass pass);
+Work AffineWork(const Tensor& x, const Linear& linear, Pass pass);
 // AffineWork with a residual connection and a normalisation.
-Work AffineNormWork(const at::Tensor& x, const Linear& linear, Pass pass);
-Work FeedForwardWork(const at::Tensor& x, const Linear& up, const Linear& down, Pass pass);
+Work AffineNormWork(const Tensor& x, const Linear& linear, Pass pass);
+Work FeedForwardWork(const Tensor& x, const Linear& up, const Linear& down, Pass pass);
 // AffineWork with a residual that is added, whose gradient is that of the output.
-Work AffineAddWork(const at::Tensor& x, const Linear& linear, Pass pass);
+Work AffineAddWork(const Tensor& x, const Linear& linear, Pass pass);
 // `up` may have two inner widths.
-Work FeedForwardAddWork(const at::Tensor& x, const Linear& up, const Linear& down, Pass pass);
+Work FeedForwardAddWork(const Tensor& x, const Linear& up, const Linear& down, Pass pass);
 // Two products over all pairs of a query and a key that the rule lets it read. The backward pass
 // has five, because it computes the probabilities again.
-Work AttentionWork(const at::Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
+Work AttentionWork(const Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
                    const AttentionRule& rule, Pass pass);
 // The pairs as ranges.
 cpu::AttentionMask MaskOf(const AttentionRule& rule);

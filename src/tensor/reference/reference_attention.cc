@@ -1,10 +1,12 @@
 // The reference implementation of attention and of what turns its heads.
-#include <ATen/core/Tensor.h>
 
 #include <cstdint>
 #include <vector>
 
-#include "tensor/autograd.h"
+#include "tensor/core/half.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tape.h"
+#include "tensor/core/tensor.h"
 #include "tensor/reference/attention_loops.h"
 #include "tensor/reference/loop_arguments.h"
 #include "tensor/reference/reference_ops.h"
@@ -14,24 +16,22 @@
 namespace tandem::tensor::reference {
 namespace {
 
-using Gradients = std::vector<at::Tensor>;
+using Gradients = std::vector<Tensor>;
 
 // The number nearest to x in a type that is narrower than the loops'.
-template <typename Narrow>
-double Rounded(double x) {
-  return static_cast<double>(static_cast<float>(Narrow(static_cast<float>(x))));
-}
+double ToBf16(double x) { return static_cast<double>(FloatOf(Bf16Of(static_cast<float>(x)))); }
+double ToHalf(double x) { return static_cast<double>(FloatOf(HalfOf(static_cast<float>(x)))); }
 
-double (*RoundingOf(at::ScalarType type))(double) {
-  if (type == at::kBFloat16) return Rounded<c10::BFloat16>;
-  if (type == at::kHalf) return Rounded<c10::Half>;
+double (*RoundingOf(DType type))(double) {
+  if (type == kBFloat16) return ToBf16;
+  if (type == kHalf) return ToHalf;
   return loops::Unrounded;
 }
 
 // Attention over these texts, with the values that the loops read.
 struct AttentionValues {
-  at::ScalarType type;
-  at::Tensor qkv, starts, keys, table;
+  DType type;
+  Tensor qkv, starts, keys, table;
   HeadShape shape;
   AttentionRule rule;
   RelativeBias bias;
@@ -51,8 +51,8 @@ struct AttentionValues {
             .dropout = dropout,
             .round = RoundingOf(type)};
   }
-  at::Tensor Forward() const {
-    const at::Tensor out = EmptyForLoops({qkv.size(0), shape.out_width()}, type);
+  Tensor Forward() const {
+    const Tensor out = EmptyForLoops({qkv.size(0), shape.out_width()}, type);
     ForLoopType(type, [&](auto zero) {
       using T = decltype(zero);
       loops::Attention(Arguments<T>(), out.data_ptr<T>());
@@ -60,9 +60,9 @@ struct AttentionValues {
     return out;
   }
   // The gradients of qkv and of the bias table.
-  Gradients Backward(const at::Tensor& grad) const {
-    const at::Tensor above = LoopValues(grad, type), grad_table = GradientSums(bias.table);
-    const at::Tensor grad_qkv = at::zeros(qkv.sizes(), at::kDouble);
+  Gradients Backward(const Tensor& grad) const {
+    const Tensor above = LoopValues(grad, type), grad_table = GradientSums(bias.table);
+    const Tensor grad_qkv = Zeros(qkv.sizes(), kDouble);
     ForLoopType(type, [&](auto zero) {
       using T = decltype(zero);
       loops::AttentionBackward(Arguments<T>(), above.data_ptr<T>(), grad_qkv.data_ptr<double>(),
@@ -74,9 +74,9 @@ struct AttentionValues {
 
 }  // namespace
 
-at::Tensor Attention(const at::Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
-                     const AttentionRule& rule, const RelativeBias& bias, const Dropout& dropout) {
-  const at::ScalarType type = qkv.scalar_type();
+Tensor Attention(const Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
+                 const AttentionRule& rule, const RelativeBias& bias, const Dropout& dropout) {
+  const DType type = qkv.scalar_type();
   const AttentionValues values{.type = type,
                                .qkv = LoopValues(qkv, type),
                                .starts = OnHost(tokens.sequence_starts),
@@ -86,22 +86,22 @@ at::Tensor Attention(const at::Tensor& qkv, const PackedTokens& tokens, const He
                                .rule = rule,
                                .bias = bias,
                                .dropout = dropout};
-  const at::Tensor out = FromLoops(values.Forward(), type, qkv.device());
+  const Tensor out = FromLoops(values.Forward(), type, qkv.device());
   if (!NeedsGradient({qkv, bias.table})) return out;
   return WithBackward("reference Attention", out, {qkv, bias.table},
-                      [values](const at::Tensor& grad) { return values.Backward(grad); });
+                      [values](const Tensor& grad) { return values.Backward(grad); });
 }
 
 namespace {
 
 // qkv with its query and key heads turned, or turned back.
-at::Tensor TurnedOnce(const at::Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
-                      const Rotary& rotary, loops::Turn turn) {
-  const at::ScalarType type = qkv.scalar_type();
-  const at::Tensor values = LoopValues(qkv, type), positions = OnHost(tokens.positions);
-  const at::Tensor cosines = LoopValues(rotary.cosines, type);
-  const at::Tensor sines = LoopValues(rotary.sines, type);
-  const at::Tensor out = EmptyForLoops(qkv.sizes(), type);
+Tensor TurnedOnce(const Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
+                  const Rotary& rotary, loops::Turn turn) {
+  const DType type = qkv.scalar_type();
+  const Tensor values = LoopValues(qkv, type), positions = OnHost(tokens.positions);
+  const Tensor cosines = LoopValues(rotary.cosines, type);
+  const Tensor sines = LoopValues(rotary.sines, type);
+  const Tensor out = EmptyForLoops(qkv.sizes(), type);
   ForLoopType(type, [&](auto zero) {
     using T = decltype(zero);
     const loops::RotaryArguments<T> args{.rows = qkv.size(0),
@@ -114,22 +114,22 @@ at::Tensor TurnedOnce(const at::Tensor& qkv, const PackedTokens& tokens, const H
   return FromLoops(out, type, qkv.device());
 }
 
-at::Tensor Turned(const at::Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
-                  const Rotary& rotary) {
+Tensor Turned(const Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
+              const Rotary& rotary) {
   if (!rotary.cosines.defined()) return qkv;
-  const at::Tensor out = TurnedOnce(qkv, tokens, shape, rotary, loops::Turn::kForward);
+  const Tensor out = TurnedOnce(qkv, tokens, shape, rotary, loops::Turn::kForward);
   if (!NeedsGradient({qkv})) return out;
-  return WithBackward("reference Turned", out, {qkv}, [=](const at::Tensor& grad) {
+  return WithBackward("reference Turned", out, {qkv}, [=](const Tensor& grad) {
     return Gradients{TurnedOnce(grad, tokens, shape, rotary, loops::Turn::kBackward)};
   });
 }
 
 }  // namespace
 
-at::Tensor RotateHeads(const at::Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
-                       const Norm& query_norm, const Norm& key_norm, const Rotary& rotary) {
-  const at::Tensor with_queries = NormalizedHeads(qkv, query_norm, 0, shape.heads);
-  const at::Tensor with_keys =
+Tensor RotateHeads(const Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
+                   const Norm& query_norm, const Norm& key_norm, const Rotary& rotary) {
+  const Tensor with_queries = NormalizedHeads(qkv, query_norm, 0, shape.heads);
+  const Tensor with_keys =
       NormalizedHeads(with_queries, key_norm, shape.out_width(), shape.key_value_heads);
   return Turned(with_keys, tokens, shape, rotary);
 }

@@ -1,7 +1,5 @@
 #include "train/checks/gradient_cache_check.h"
 
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/abs.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,9 @@
 #include <vector>
 
 #include "optim/gradients.h"
+#include "tensor/core/device_memory.h"
+#include "tensor/core/sparse_rows.h"
+#include "tensor/core/tensor.h"
 #include "train/setup/trainer.h"
 
 namespace tandem::train {
@@ -30,7 +31,7 @@ double BoundOf(tensor::Precision precision) {
 }
 
 struct Gradient {
-  std::vector<at::Tensor> of_parameters;
+  std::vector<tensor::Tensor> of_parameters;
   double loss = 0;
   double seconds = 0;
 };
@@ -51,32 +52,42 @@ Gradient Run(const Trainer& trainer, const TrainingBatch& batch, int64_t chunk_t
     gradient.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   }
   for (const model::NamedParameter& parameter : parameters) {
-    const at::Tensor& grad = parameter.value.grad();
-    gradient.of_parameters.push_back(!grad.defined()    ? grad
-                                     : grad.is_sparse() ? grad.to_dense()
-                                                        : grad.clone());
+    const tensor::SparseRows* rows = parameter.value.row_grad();
+    gradient.of_parameters.push_back(tensor::OnCpu(
+        rows != nullptr ? tensor::Dense(*rows, parameter.value.sizes()) : parameter.value.grad()));
   }
   optim::ClearGradients(parameters);
   return gradient;
 }
 
-double Largest(const at::Tensor& tensor) {
-  return tensor.defined() ? tensor.abs().max().item<double>() : 0;
+// Returns the largest absolute value of a tensor, less another one of the same shape if that is
+// defined; NaN if there is one; 0 for no tensor.
+double Largest(const tensor::Tensor& tensor, const tensor::Tensor& less = {}) {
+  if (!tensor.defined()) return 0;
+  const auto* value = tensor.data_ptr<float>();
+  const float* other = less.defined() ? less.data_ptr<float>() : nullptr;
+  float largest = 0;
+  for (int64_t i = 0; i < tensor.numel(); ++i) {
+    const float size = std::abs(other == nullptr ? value[i] : value[i] - other[i]);
+    if (std::isnan(size)) return size;
+    largest = std::max(largest, size);
+  }
+  return largest;
 }
 
 }  // namespace
 
 GradientDifference LargestDifference(const std::vector<model::NamedParameter>& parameters,
-                                     const std::vector<at::Tensor>& direct,
-                                     const std::vector<at::Tensor>& cached) {
+                                     const std::vector<tensor::Tensor>& direct,
+                                     const std::vector<tensor::Tensor>& cached) {
   double largest = 0;
-  for (const at::Tensor& grad : direct) largest = std::max(largest, Largest(grad));
+  for (const tensor::Tensor& grad : direct) largest = std::max(largest, Largest(grad));
   GradientDifference worst;
   for (size_t p = 0; p < parameters.size(); ++p) {
-    const at::Tensor& want = direct[p];
+    const tensor::Tensor& want = direct[p];
     if (!want.defined()) continue;
     const double size = std::max(Largest(want), kSmallShare * largest);
-    const double difference = Largest(cached[p].defined() ? cached[p] - want : want);
+    const double difference = Largest(want, cached[p]);
     const double relative = difference / std::max(size, 1e-300);
     if (std::isnan(relative)) return {relative, parameters[p].name};
     if (relative > worst.relative) worst = {relative, parameters[p].name};

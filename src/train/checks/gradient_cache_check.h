@@ -2,13 +2,12 @@
 // the direct gradient, on the first batch of the run.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <string>
 #include <vector>
 
 #include "config/recipe/recipe_parse.h"
 #include "model/dual_encoder.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::train {
 
@@ -25,14 +24,14 @@ struct GradientCacheReport {
 // divisor is at least a thousandth of the largest element of all gradients, because some gradients
 // are 0 up to rounding (for example, the bias of attention keys does not change the softmax).
 // Parameters without a direct gradient do not count. A NaN on either side is worse than every
-// number.
+// number. Gradients are float32 on the host.
 struct GradientDifference {
   double relative = 0;
   std::string parameter = "none";
 };
 GradientDifference LargestDifference(const std::vector<model::NamedParameter>& parameters,
-                                     const std::vector<at::Tensor>& direct,
-                                     const std::vector<at::Tensor>& cached);
+                                     const std::vector<tensor::Tensor>& direct,
+                                     const std::vector<tensor::Tensor>& cached);
 
 // Computes the gradient of the first batch, with dropout as in training, once directly and once in
 // chunks of `train.chunk_tokens` (a quarter of the batch's tokens if that is 0). Computes each one

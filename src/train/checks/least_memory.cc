@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "tensor/core/tensor.h"
 #include "tensor/memory/allocation_count.h"
 #include "train/checks/planned_batches.h"
 #include "train/step/encode_batch.h"
@@ -37,7 +38,7 @@ Kept KeptByForward(const Trainer& trainer, const TrainingBatch& batch,
   const TrainingBatch part =
       batch.Part({0, UpTo(batch.queries, share)}, {0, UpTo(batch.documents, share)});
   const tensor::AllocationCount count;
-  const at::Tensor embeddings = EncodeWhole(trainer.model(), part, options);
+  const tensor::Tensor embeddings = EncodeWhole(trainer.model(), part, options);
   return {part.tokens(), count.now()};
 }
 
@@ -47,7 +48,7 @@ Kept KeptByForward(const Trainer& trainer, const TrainingBatch& batch,
 // this accepts every parameter that may be one: a vocabulary has many times more rows than columns.
 bool MayBeTable(const model::NamedParameter& parameter) {
   constexpr int64_t kRowsForEachColumn = 8;
-  const at::Tensor& value = parameter.value;
+  const tensor::Tensor& value = parameter.value;
   return value.dim() == 2 && (parameter.name.find("embed") != std::string::npos ||
                               value.size(0) > kRowsForEachColumn * value.size(1));
 }

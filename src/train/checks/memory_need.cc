@@ -1,8 +1,5 @@
 #include "train/checks/memory_need.h"
 
-#include <ATen/ops/empty.h>
-#include <ATen/ops/zeros.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -13,9 +10,12 @@
 #include "base/json/json.h"
 #include "base/process/memory.h"
 #include "optim/gradients.h"
+#include "tensor/core/device_memory.h"
+#include "tensor/core/make.h"
+#include "tensor/core/sparse_rows.h"
+#include "tensor/core/tensor.h"
 #include "tensor/machine/device.h"
 #include "tensor/memory/allocation_count.h"
-#include "tensor/row_gradient.h"
 #include "train/checks/out_of_memory.h"
 #include "train/checks/planned_batches.h"
 #include "train/run/checkpoint.h"
@@ -57,10 +57,11 @@ int64_t TakeStep(const Trainer& trainer, const std::vector<model::NamedParameter
 uint64_t GradientBytes(const std::vector<model::NamedParameter>& parameters) {
   uint64_t bytes = 0;
   for (const model::NamedParameter& parameter : parameters) {
-    const at::Tensor& gradient = parameter.value.grad();
-    if (!gradient.defined()) continue;
-    bytes += gradient.is_sparse() ? gradient._values().nbytes() + gradient._indices().nbytes()
-                                  : gradient.nbytes();
+    if (const tensor::SparseRows* rows = parameter.value.row_grad()) {
+      bytes += rows->values.nbytes() + rows->rows.nbytes();
+    } else if (const tensor::Tensor gradient = parameter.value.grad(); gradient.defined()) {
+      bytes += gradient.nbytes();
+    }
   }
   return bytes;
 }
@@ -69,17 +70,18 @@ uint64_t GradientBytes(const std::vector<model::NamedParameter>& parameters) {
 // to its state of the rows. Takes the rows in slices that need less memory than the activations of
 // a step.
 void TouchRows(const Trainer& trainer, const std::vector<model::NamedParameter>& parameters,
-               const at::Tensor& table, std::span<const int64_t> rows) {
+               const tensor::Tensor& table, std::span<const int64_t> rows) {
   constexpr size_t kSlice = 1024;
   for (size_t begin = 0; begin < rows.size(); begin += kSlice) {
     const std::span<const int64_t> slice =
         rows.subspan(begin, std::min(kSlice, rows.size() - begin));
     const auto count = static_cast<int64_t>(slice.size());
     optim::ClearGradients(parameters);
-    const at::Tensor indices = at::empty({count}, at::kLong);
-    std::memcpy(indices.data_ptr(), slice.data(), slice.size_bytes());
+    const tensor::Tensor numbers = tensor::Empty({count}, tensor::kLong);
+    std::memcpy(numbers.data_ptr(), slice.data(), slice.size_bytes());
     tensor::AddRowGradient(
-        table, {indices.to(table.device()), at::zeros({count, table.size(1)}, table.options())});
+        table, {.rows = tensor::MovedTo(numbers, table.device()),
+                .values = tensor::Zeros({count, table.size(1)}, table.dtype(), table.device())});
     trainer.optimizer->Step(0, 1);
   }
 }
@@ -156,8 +158,7 @@ MemoryNeed MeasureMemoryNeed(Trainer& trainer, const RunPlan& plan) {
   need.gradients = GradientBytes(parameters);
   std::vector<model::NamedParameter> tables;
   for (const auto& parameter : parameters) {
-    const at::Tensor& gradient = parameter.value.grad();
-    if (gradient.defined() && gradient.is_sparse()) tables.push_back(parameter);
+    if (parameter.value.row_grad() != nullptr) tables.push_back(parameter);
   }
   // A validation runs while the gradients of the step before it are in memory. That is so in
   // training too.

@@ -1,11 +1,8 @@
 #include "train/checks/out_of_memory.h"
 
-#include <c10/util/Exception.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 
 #include "base/byte_size.h"
 #include "base/error.h"
@@ -18,6 +15,7 @@ constexpr double kUsable = 0.9;
 // The fewest tokens that are advised, because fewer would leave a GPU mostly idle.
 constexpr int64_t kLeastTokens = 64;
 constexpr std::string_view kLargerDevice = "a larger device";
+constexpr std::string_view kMoreMemory = "more memory for this process (ulimit -v, ulimit -d)";
 
 // The number of tokens of a forward pass that would fit, at most half of the number that did not
 // fit.
@@ -47,23 +45,7 @@ std::string BatchAdvice(const BatchSize& batch, int64_t tokens_of_pass, int64_t 
   return advice;
 }
 
-uint64_t AskedFor(std::string_view problem) {
-  constexpr std::string_view kBefore = "Tried to allocate ";
-  const size_t at = problem.find(kBefore);
-  if (at == std::string_view::npos) return 0;
-  const std::string_view rest = problem.substr(at + kBefore.size());
-  double number = 0;
-  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
-  if (error != std::errc()) return 0;
-  const std::string_view unit(end, std::min<size_t>(4, rest.data() + rest.size() - end));
-  const double factor = unit == " GiB"   ? 0x1p30
-                        : unit == " MiB" ? 0x1p20
-                        : unit == " KiB" ? 1024
-                                         : 1;
-  return static_cast<uint64_t>(std::llround(number * factor));
-}
-
-std::string OutOfMemoryText(const c10::Device& device, std::string_view problem,
+std::string OutOfMemoryText(const tensor::Device& device, uint64_t asked_for,
                             const BatchSize& batch, const tensor::DeviceMemory& before,
                             const tensor::DeviceMemory& after) {
   const bool chunked = batch.chunk_tokens > 0;
@@ -72,10 +54,14 @@ std::string OutOfMemoryText(const c10::Device& device, std::string_view problem,
       "{} is out of memory: a batch of {} queries with {} tokens{}", device.str(), batch.queries,
       batch.tokens, chunked ? fmt::format(" in chunks of {}", batch.chunk_tokens) : "");
   if (after.total == 0) {
-    return fmt::format("{} does not fit ({}); {}", what, problem,
-                       BatchAdvice(batch, tokens, tokens / 2, kLargerDevice));
+    const std::string asked =
+        asked_for > 0 ? fmt::format(" ({} more were not to be had)", FormatByteSize(asked_for))
+                      : "";
+    return fmt::format(
+        "{} does not fit{}; {}", what, asked,
+        BatchAdvice(batch, tokens, tokens / 2, device.is_cpu() ? kMoreMemory : kLargerDevice));
   }
-  const uint64_t needed = std::max(after.most_used, before.used) + AskedFor(problem);
+  const uint64_t needed = std::max(after.most_used, before.used) + asked_for;
   const int64_t fitting =
       FittingTokens(tokens, static_cast<double>(before.used), static_cast<double>(needed),
                     static_cast<double>(after.total));
@@ -86,17 +72,16 @@ std::string OutOfMemoryText(const c10::Device& device, std::string_view problem,
       BatchAdvice(batch, tokens, fitting, kLargerDevice));
 }
 
-void WithMemoryAdvice(const c10::Device& device, const BatchSize& batch,
+void WithMemoryAdvice(const tensor::Device& device, const BatchSize& batch,
                       const std::function<void()>& step) {
   const tensor::DeviceMemory before = tensor::MemoryOf(device);
   tensor::ForgetMostUsed(device);
   try {
     step();
-  } catch (const c10::OutOfMemoryError& error) {
-    const std::string problem = error.what_without_backtrace();
-    throw UsageError(OutOfMemoryText(device,
-                                     std::string_view(problem).substr(0, problem.find('\n')), batch,
-                                     before, tensor::MemoryOf(device)));
+  } catch (const MemoryError& error) {
+    if (error.of_device() == device.is_cpu()) throw;  // it is another memory that is full
+    throw UsageError(
+        OutOfMemoryText(device, error.bytes(), batch, before, tensor::MemoryOf(device)));
   }
 }
 

@@ -1,6 +1,5 @@
 #include "train/checks/step_profile.h"
 
-#include <ATen/Parallel.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <span>
 
 #include "base/json/json.h"
+#include "tensor/core/parallel.h"
 #include "tensor/machine/machine_rates.h"
 
 namespace tandem::train {
@@ -114,7 +114,7 @@ ProfileSetting MeasureSetting(const StepProfile& profile, tensor::Precision prec
           .memory_rate = tensor::MemoryRate(),
           .flops_per_token = flops_per_token,
           .machine = fmt::format("{}, {} threads, {}", tensor::PrecisionName(precision),
-                                 at::get_num_threads(), tensor::IsaName())};
+                                 tensor::ThreadCount(), tensor::IsaName())};
 }
 
 std::vector<ProfileRow> ProfileRows(const StepProfile& profile, const ProfileSetting& setting) {

@@ -1,55 +1,87 @@
 #include "train/objective/objective_states.h"
 
-#include <ATen/ops/arange.h>
-#include <ATen/ops/from_blob.h>
-#include <ATen/ops/full.h>
-
 #include <algorithm>
+#include <iterator>
 #include <utility>
+#include <vector>
 
 #include "base/json/json.h"
+#include "tensor/core/device_memory.h"
+#include "tensor/core/functions/functions.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::train {
 namespace {
 
-at::Tensor Number(double value, bool learned) {
-  return at::full({1}, value, at::kFloat).set_requires_grad(learned);
+tensor::Tensor Number(double value, bool learned) {
+  return tensor::Full({1}, value, tensor::kFloat).set_requires_grad(learned);
 }
 
 // Returns a tensor that shares the bank's memory; undefined for an empty bank.
-at::Tensor TensorOf(std::span<float> scores) {
+tensor::Tensor TensorOf(std::span<float> scores) {
   if (scores.empty()) return {};
-  return at::from_blob(scores.data(), {static_cast<int64_t>(scores.size())}, at::kFloat);
+  return tensor::FromBlob(scores.data(), {static_cast<int64_t>(scores.size())}, tensor::kFloat);
 }
 
-at::Tensor CopyOf(std::span<const float> scores) {
+tensor::Tensor CopyOf(std::span<const float> scores) {
   if (scores.empty()) return {};
-  return at::from_blob(const_cast<float*>(scores.data()), {static_cast<int64_t>(scores.size())},
-                       at::kFloat)
-      .to(at::kDouble);
+  return tensor::FromBlob(const_cast<float*>(scores.data()), {static_cast<int64_t>(scores.size())},
+                          tensor::kFloat)
+      .to(tensor::kDouble);
 }
 
-void SetNumber(const at::Tensor& number, double value) {
-  *static_cast<float*>(number.data_ptr()) = static_cast<float>(value);
-  number.unsafeGetTensorImpl()->bump_version();  // libtorch did not see the write
+void SetNumber(const tensor::Tensor& number, double value) {
+  *number.data_ptr<float>() = static_cast<float>(value);
+  number.bump_version();
 }
 
-// Adds scores [n] on any device to the bank. Copies only the scores that the bank takes to the
-// host.
-void AddScores(int64_t step, const at::Tensor& scores, int64_t capacity, ScoreBank& bank) {
-  const int64_t total = scores.numel(), count = std::min(total, capacity);
-  at::Tensor taken = scores;
-  if (count < total) {  // spread as in ScoreBank::Add
-    taken = scores.index_select(
-        0, at::arange(count, scores.options().dtype(at::kLong)).mul_(total).floor_divide_(count));
+// Returns the cells of scores [Q, D], counted row by row, that hold the queries' paired documents.
+std::vector<int64_t> PositiveCells(const objective::Labels& labels, int64_t columns) {
+  const auto* positive = labels.positive.data_ptr<int64_t>();
+  std::vector<int64_t> cells;
+  for (int64_t q = 0; q < labels.positive.numel(); ++q) cells.push_back(q * columns + positive[q]);
+  return cells;
+}
+
+// Returns the cells that are allowed as negatives, at most `most`, spread evenly over all of them
+// as in ScoreBank::Add.
+std::vector<int64_t> NegativeCells(const tensor::Tensor& allowed, int64_t most) {
+  const bool* cell = allowed.data_ptr<bool>();
+  const int64_t total = std::count(cell, cell + allowed.numel(), true);
+  const int64_t count = std::min(total, most);
+  std::vector<int64_t> cells;
+  for (int64_t i = 0, seen = 0; std::ssize(cells) < count; ++i) {
+    if (cell[i] && seen++ >= std::ssize(cells) * total / count) cells.push_back(i);
   }
-  taken = taken.to(at::kCPU, at::kDouble).contiguous();
-  bank.Add(step, static_cast<size_t>(count),
-           [value = taken.data_ptr<double>()]() mutable { return *value++; });
+  return cells;
 }
 
-double NumberOf(const at::Tensor& number) {
-  return static_cast<double>(*static_cast<const float*>(number.data_ptr()));
+// Returns the scores of these cells as float64 on the host. Copies no others there.
+std::vector<double> ScoresAt(const tensor::Tensor& scores, const std::vector<int64_t>& cells) {
+  if (scores.is_cpu()) {
+    const tensor::Tensor all = scores.to(tensor::kDouble);
+    const auto* score = all.data_ptr<double>();
+    std::vector<double> taken(cells.size());
+    std::transform(cells.begin(), cells.end(), taken.begin(),
+                   [score](int64_t cell) { return score[cell]; });
+    return taken;
+  }
+  const tensor::Tensor numbers =
+      tensor::FromBlob(const_cast<int64_t*>(cells.data()), {std::ssize(cells)}, tensor::kLong);
+  const tensor::Tensor taken =
+      tensor::OnCpu(tensor::TakeRows(scores.flatten(), tensor::MovedTo(numbers, scores.device())))
+          .to(tensor::kDouble);
+  const auto* score = taken.data_ptr<double>();
+  return {score, score + taken.numel()};
+}
+
+void AddScores(int64_t step, const std::vector<double>& scores, ScoreBank& bank) {
+  bank.Add(step, scores.size(), [value = scores.begin()]() mutable { return *value++; });
+}
+
+double NumberOf(const tensor::Tensor& number) {
+  return static_cast<double>(*number.data_ptr<float>());
 }
 
 }  // namespace
@@ -84,13 +116,11 @@ void ObjectiveStates::BeginStep(int64_t step) {
   negatives_.DropOld(step);
 }
 
-void ObjectiveStates::Keep(const at::Tensor& query_document, const objective::Labels& labels) {
+void ObjectiveStates::Keep(const tensor::Tensor& query_document, const objective::Labels& labels) {
   if (plan_.bank == 0 || step_ == 0) return;
-  const at::Tensor scores = query_document.detach();
-  const at::Tensor own = scores.gather(1, labels.positive.to(scores.device()).unsqueeze(1));
-  AddScores(step_, own.flatten(), plan_.bank, positives_);
-  const at::Tensor allowed = labels.negative.to(scores.device());
-  AddScores(step_, scores.masked_select(allowed), plan_.bank, negatives_);
+  const tensor::Tensor scores = query_document.detach();
+  AddScores(step_, ScoresAt(scores, PositiveCells(labels, scores.size(1))), positives_);
+  AddScores(step_, ScoresAt(scores, NegativeCells(labels.negative, plan_.bank)), negatives_);
 }
 
 std::vector<model::NamedParameter> ObjectiveStates::Learned() const {
@@ -109,8 +139,8 @@ std::vector<model::NamedParameter> ObjectiveStates::Numbers() const {
 
 std::vector<optim::StateTensor> ObjectiveStates::Tensors() {
   std::vector<optim::StateTensor> tensors;
-  const at::Tensor positives = TensorOf(positives_.scores());
-  const at::Tensor negatives = TensorOf(negatives_.scores());
+  const tensor::Tensor positives = TensorOf(positives_.scores());
+  const tensor::Tensor negatives = TensorOf(negatives_.scores());
   if (positives.defined()) tensors.push_back({"bank/positives", positives});
   if (negatives.defined()) tensors.push_back({"bank/negatives", negatives});
   return tensors;

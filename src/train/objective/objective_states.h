@@ -1,8 +1,6 @@
 // The values that an objective learns or keeps between batches: scale, bias and score banks.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,6 +12,7 @@
 #include "objective/objective.h"
 #include "optim/optimizer.h"
 #include "report/records/named_numbers.h"
+#include "tensor/core/tensor.h"
 #include "train/objective/score_bank.h"
 #include "train/run/state_visitor.h"
 #include "weights/folders/tandem_file.h"
@@ -45,8 +44,8 @@ class ObjectiveStates {
   void BeginStep(int64_t step);
   // Adds the scores of a batch to the banks: the scores of each query's paired document to the
   // positives, those of the allowed negatives to the negatives. query_document [Q, D], on any
-  // device. Before the first step it adds nothing.
-  void Keep(const at::Tensor& query_document, const objective::Labels& labels);
+  // device, with labels on the host. Before the first step it adds nothing.
+  void Keep(const tensor::Tensor& query_document, const objective::Labels& labels);
 
   // Returns scale and bias if they are learned. They have no weight decay: 0 is no better a bias
   // than any other number.
@@ -72,8 +71,8 @@ class ObjectiveStates {
   objective::StatePlan plan_;
   bool started_;
   int64_t step_ = 0;
-  at::Tensor scale_;  // float32 [1]
-  at::Tensor bias_;   // float32 [1]
+  tensor::Tensor scale_;  // float32 [1]
+  tensor::Tensor bias_;   // float32 [1]
   ScoreBank positives_;
   ScoreBank negatives_;
 };

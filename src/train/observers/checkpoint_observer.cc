@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/json/json_reader.h"
+#include "tensor/core/tensor.h"
 #include "train/run/broadcast_arrays.h"
 #include "train/run/checkpoint.h"
 #include "train/run/loop.h"
@@ -63,10 +64,9 @@ void RestoreState(Loop& loop, const std::filesystem::path& path, const Json& sta
 }
 
 // Overwrites a tensor with that of rank 0.
-void Share(dist::ProcessGroup& group, const at::Tensor& tensor) {
-  const at::Tensor values = tensor.detach();
-  group.Broadcast(values);
-  tensor.unsafeGetTensorImpl()->bump_version();  // libtorch did not see the write
+void Share(dist::ProcessGroup& group, const tensor::Tensor& tensor) {
+  group.Broadcast(tensor.detach());
+  tensor.bump_version();
 }
 
 void RestoreEverywhere(Loop& loop, const std::filesystem::path& path) {

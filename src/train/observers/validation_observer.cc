@@ -1,6 +1,5 @@
 #include "train/observers/validation_observer.h"
 
-#include <ATen/ops/full.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +9,8 @@
 #include "base/json/json.h"
 #include "base/log.h"
 #include "base/progress.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tensor.h"
 #include "train/run/checkpoint.h"
 #include "train/run/loop.h"
 #include "train/seconds_since.h"
@@ -22,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 // Returns the value of rank 0.
 double Agreed(const Loop& loop, double value) {
   if (loop.group() == nullptr) return value;
-  const at::Tensor number = at::full({1}, value, at::kDouble);
+  const tensor::Tensor number = tensor::Full({1}, value, tensor::kDouble);
   loop.group()->Broadcast(number);
   return number.item<double>();
 }

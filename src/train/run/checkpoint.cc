@@ -1,6 +1,5 @@
 #include "train/run/checkpoint.h"
 
-#include <ATen/ops/empty.h>
 #include <fmt/format.h>
 
 #include <cstring>
@@ -12,6 +11,9 @@
 #include "base/files/atomic_folder.h"
 #include "base/files/files.h"
 #include "base/json/json_reader.h"
+#include "tensor/core/device_memory.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tensor.h"
 #include "weights/safetensors/safetensors.h"
 #include "weights/safetensors/safetensors_writer.h"
 
@@ -25,7 +27,7 @@ constexpr const char* kState = "state.json";
 
 struct NamedTensor {
   std::string name;
-  at::Tensor value;  // float32, contiguous, on any device
+  tensor::Tensor value;  // float32, on any device
 };
 
 std::vector<NamedTensor> TensorsOf(std::span<const model::NamedParameter> parameters) {
@@ -43,10 +45,10 @@ std::vector<NamedTensor> TensorsOf(std::span<const optim::StateTensor> states) {
 }
 
 void WriteTensors(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors) {
-  std::vector<at::Tensor> on_host;  // memory that `views` point to
+  std::vector<tensor::Tensor> on_host;  // memory that `views` point to
   std::vector<weights::TensorToWrite> views;
   for (const NamedTensor& tensor : tensors) {
-    on_host.push_back(tensor.value.detach().cpu());
+    on_host.push_back(tensor::OnCpu(tensor.value.detach()));
     const auto sizes = tensor.value.sizes();
     views.push_back(weights::Float32Tensor(tensor.name, weights::Shape(sizes.begin(), sizes.end()),
                                            {static_cast<const float*>(on_host.back().data_ptr()),
@@ -68,8 +70,8 @@ void CopyWhatDiffers(std::string_view bytes, char* to) {
 }
 
 // Copies through memory on the host, because floats in a mapped file may be unaligned.
-void CopyToDevice(std::string_view bytes, const at::Tensor& to) {
-  const at::Tensor copy = at::empty(to.sizes(), at::kFloat);
+void CopyToDevice(std::string_view bytes, const tensor::Tensor& to) {
+  const tensor::Tensor copy = tensor::Empty(to.sizes(), tensor::kFloat);
   std::memcpy(copy.data_ptr(), bytes.data(), bytes.size());
   to.detach().copy_(copy);
 }
@@ -95,7 +97,7 @@ void ReadTensors(const std::filesystem::path& path, const std::vector<NamedTenso
     } else {
       CopyToDevice(view->bytes, tensor.value);
     }
-    tensor.value.unsafeGetTensorImpl()->bump_version();  // libtorch did not see the write
+    tensor.value.bump_version();
     file.ReleasePages();  // a mapped page that was read counts as this process's memory
   }
   if (file.tensors().size() != tensors.size()) {

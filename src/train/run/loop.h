@@ -14,6 +14,7 @@
 #include "model/dual_encoder.h"
 #include "optim/optimizer.h"
 #include "sampling/sampler.h"
+#include "tensor/core/device.h"
 #include "tensor/machine/precision.h"
 #include "train/mining/negative_miner.h"
 #include "train/objective/objective_states.h"
@@ -55,7 +56,7 @@ struct LoopOptions {
   int64_t chunk_tokens = 0;                       // of `LoopParts::step`, for advice in errors
   uint64_t seed = 1;
   tensor::Precision precision = tensor::Precision::kFp32;
-  c10::Device device = c10::Device(c10::DeviceType::CPU);  // where the model is
+  tensor::Device device = tensor::kCpuDevice;  // where the model is
   MiningPlan mining = {};
 };
 

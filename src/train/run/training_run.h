@@ -32,7 +32,7 @@ struct RunOptions {
 };
 
 // Trains and writes the run folder (docs/training.md). Reads everything before it writes anything.
-// Tensor operations run on the threads that the program has given libtorch
+// Tensor operations run on the threads that the program has set
 // (tensor/machine/process.h). Throws the errors of its parts. Throws UsageError if the output is
 // missing, if there is a run already, if another process trains in the folder, or if memory surely
 // has too little room; RecipeError if the recipe of a resumed run differs in a key that may not

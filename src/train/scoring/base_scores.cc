@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "search/scoring/pair_scores.h"
+#include "tensor/core/tensor.h"
 #include "train/seconds_since.h"
 
 namespace tandem::train {
@@ -148,7 +149,7 @@ double SecondsPerText(model::DualEncoder& model, const TextsToEncode& texts,
   const auto encode = [&](size_t count) {
     search::EncodeTexts(
         model, texts.kind, count, [&](size_t i) { return texts.text(place(i)); }, of_sample,
-        [](size_t /*first*/, const at::Tensor& /*rows*/) {});
+        [](size_t /*first*/, const tensor::Tensor& /*rows*/) {});
   };
   encode(1);  // makes what is made only once
   const auto start = Clock::now();

@@ -5,12 +5,11 @@
 // RunInputs (train/setup/run_inputs.h), Trainer (train/setup/trainer.h).
 #pragma once
 
-#include <c10/core/Device.h>
-
 #include <string>
 
 #include "config/recipe/recipe_parse.h"
 #include "dist/process_group.h"
+#include "tensor/core/device.h"
 #include "tensor/machine/precision.h"
 
 namespace tandem::train {
@@ -20,7 +19,7 @@ struct ResolvedRun {
   config::LoadedRecipe loaded;
   std::string learning_rate_note;  // "" if the rate is the one that was given
   int threads = 1;
-  c10::Device device = c10::Device(c10::DeviceType::CPU);
+  tensor::Device device = tensor::kCpuDevice;
   tensor::Precision precision = tensor::Precision::kFp32;
   dist::ProcessGroup* group = nullptr;  // trains together; null: this process trains alone
 

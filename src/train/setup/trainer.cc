@@ -1,6 +1,5 @@
 #include "train/setup/trainer.h"
 
-#include <ATen/ops/full.h>
 #include <fmt/format.h>
 
 #include <span>
@@ -11,6 +10,8 @@
 #include "config/catalogue.h"
 #include "optim/catalogue.h"
 #include "sampling/catalogue.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tensor.h"
 #include "train/checks/agree_on_run.h"
 #include "train/inputs/example_texts.h"
 #include "train/inputs/run_mixture.h"
@@ -82,13 +83,13 @@ ObjectiveStates MakeStates(const Trainer& trainer) {
   const sampling::SamplerState state = trainer.sampler->State();
   const TrainingBatch batch = trainer.batches.Make(trainer.sampler->Next());
   trainer.sampler->Restore(state);
-  const at::Tensor bias =
-      at::full({1},
-               trainer.step->StartingBias(trainer.model(), batch, trainer.objective, states,
-                                          {.precision = trainer.inputs.run.precision,
-                                           .training = true,
-                                           .seed = static_cast<uint64_t>(recipe.seed)}),
-               at::kDouble);
+  const tensor::Tensor bias =
+      tensor::Full({1},
+                   trainer.step->StartingBias(trainer.model(), batch, trainer.objective, states,
+                                              {.precision = trainer.inputs.run.precision,
+                                               .training = true,
+                                               .seed = static_cast<uint64_t>(recipe.seed)}),
+                   tensor::kDouble);
   // Processors may round differently, so all processes take the bias of rank 0.
   if (trainer.group() != nullptr) trainer.group()->Broadcast(bias);
   states.StartBias(bias.item<double>());

@@ -1,29 +1,28 @@
 #include "train/step/batch.h"
 
-#include <ATen/ops/arange.h>
-#include <ATen/ops/from_blob.h>
-
 #include <algorithm>
 #include <iterator>
 #include <memory>
 #include <numeric>
 #include <utility>
 
+#include "tensor/core/make.h"
+#include "tensor/core/tensor.h"
+
 namespace tandem::train {
 namespace {
 
 // Makes a tensor [rows, columns] that takes over the memory of `mask`.
-at::Tensor MaskTensor(std::vector<uint8_t> mask, int64_t rows, int64_t columns) {
+tensor::Tensor MaskTensor(std::vector<uint8_t> mask, int64_t rows, int64_t columns) {
   const auto cells = std::make_shared<std::vector<uint8_t>>(std::move(mask));
-  return at::from_blob(
-      cells->data(), {rows, columns}, [cells](void*) {}, at::kBool);
+  return tensor::FromBlob(cells->data(), {rows, columns}, tensor::kBool, cells);
 }
 
 objective::Labels LabelsOf(sampling::Masks masks, const sampling::Batch& batch,
                            dist::Share masked) {
   const auto queries = static_cast<int64_t>(batch.rows());
   objective::Labels labels;
-  labels.positive = at::arange(queries, at::kLong);
+  labels.positive = tensor::Arange(queries, tensor::kLong);
   labels.negative =
       MaskTensor(std::move(masks.negative), masked.size(), static_cast<int64_t>(batch.columns()));
   labels.query_negative = MaskTensor(std::move(masks.query_negative), masked.size(), queries);

@@ -1,27 +1,37 @@
 #include "train/step/batch_loss.h"
 
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/cosine_similarity.h>
-#include <ATen/ops/full_like.h>
-#include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
+#include "tensor/core/device_memory.h"
+#include "tensor/core/functions/functions.h"
+#include "tensor/core/make.h"
+#include "tensor/core/parallel.h"
+#include "tensor/core/tape.h"
+#include "tensor/core/tensor.h"
 #include "tensor/profile/profile.h"
+#include "tensor/reference/dot.h"
 
 namespace tandem::train {
 namespace {
+
+// Returns the number of cells that a mask on the host allows.
+int64_t CountAllowed(const tensor::Tensor& mask) {
+  const bool* cell = mask.data_ptr<bool>();
+  return std::count(cell, cell + mask.numel(), true);
+}
 
 // Takes negatives with scores above the filter's bounds out of a training step, because they are
 // likely relevant.
 void Filter(const FalseNegativeRules& rules, ScoredBatch& batch) {
   if (!rules.enabled()) return;
-  batch.negatives = batch.labels.negative.sum().item<int64_t>();
+  batch.negatives = CountAllowed(batch.labels.negative);
   batch.false_negatives = FilterFalseNegatives(batch.first_scores(), rules, batch.labels);
 }
 
@@ -45,7 +55,7 @@ objective::LabelledCells RowsOf(const objective::LabelledCells& all, dist::Share
 objective::Labels RowsOf(const TrainingBatch& batch, dist::Share rows) {
   const objective::Labels& all = batch.labels;
   if (rows.size() == batch.queries) return all;
-  const auto masks = [&](const at::Tensor& matrix) {
+  const auto masks = [&](const tensor::Tensor& matrix) {
     return matrix.defined() ? matrix.narrow(0, rows.begin - batch.masked.begin, rows.size())
                             : matrix;
   };
@@ -62,36 +72,72 @@ objective::Labels RowsOf(const TrainingBatch& batch, dist::Share rows) {
 
 // Returns the labels with their masks on the device of the scores; labelled cells and weights stay
 // on the host.
-objective::Labels OnDevice(objective::Labels labels, at::Device device) {
-  for (at::Tensor* tensor :
+objective::Labels OnDevice(objective::Labels labels, tensor::Device device) {
+  for (tensor::Tensor* tensor :
        {&labels.positive, &labels.negative, &labels.query_negative, &labels.document_negative}) {
-    if (tensor->defined()) *tensor = tensor->to(device);
+    *tensor = tensor::MovedTo(*tensor, device);
   }
   return labels;
 }
 
-std::vector<at::Tensor> MatricesOf(const objective::Scores& scores) {
+// Vectors shorter than this count as having this length in a cosine.
+constexpr double kLeastLength = 1e-8;
+
+// Returns the cosine of each row of a and that of b, float32 [n, E] on the host.
+std::vector<float> HostCosines(const tensor::Tensor& a, const tensor::Tensor& b) {
+  constexpr int64_t kRowsOfThread = 32;
+  const int64_t rows = a.size(0), width = a.size(1);
+  const auto *left = a.data_ptr<float>(), *right = b.data_ptr<float>();
+  const auto dot = [width](const float* x, const float* y) {
+    return tensor::loops::Dot(x, y, width);
+  };
+  const auto length = [&dot](const float* x) {
+    return std::max(kLeastLength, std::sqrt(dot(x, x)));
+  };
+  std::vector<float> cosines(static_cast<size_t>(rows));
+  tensor::ParallelFor(0, rows, kRowsOfThread, [&](int64_t first, int64_t past) {
+    for (int64_t i = first; i < past; ++i) {
+      const float *x = left + i * width, *y = right + i * width;
+      cosines[static_cast<size_t>(i)] = static_cast<float>(dot(x, y) / (length(x) * length(y)));
+    }
+  });
+  return cosines;
+}
+
+// The same of rows on a device, which the host does not get. The sums are of doubles, since a
+// device may round factors of float32 products to fewer bits.
+std::vector<float> DeviceCosines(const tensor::Tensor& a, const tensor::Tensor& b) {
+  const tensor::Tensor products =
+      tensor::Mul(tensor::UnitRows(a, kLeastLength), tensor::UnitRows(b, kLeastLength))
+          .to(tensor::kDouble);
+  const tensor::Tensor ones =
+      tensor::Full({1, products.size(1)}, 1, tensor::kDouble, products.device());
+  const tensor::Tensor cosines = tensor::OnCpu(tensor::ProductTransposed(products, ones));
+  const auto* cosine = cosines.data_ptr<double>();
+  std::vector<float> values(static_cast<size_t>(cosines.numel()));
+  std::transform(cosine, cosine + cosines.numel(), values.begin(),
+                 [](double value) { return static_cast<float>(value); });
+  return values;
+}
+
+std::vector<tensor::Tensor> MatricesOf(const objective::Scores& scores) {
   return {scores.query_document, scores.query_query, scores.document_document};
 }
 
 }  // namespace
 
-std::vector<float> CosinesOf(const at::Tensor& embeddings, const TrainingBatch& batch) {
-  const at::NoGradGuard no_gradient;
-  const at::Tensor cosines =
-      at::cosine_similarity(embeddings.narrow(0, 0, batch.queries),
-                            embeddings.narrow(0, batch.queries, batch.queries))
-          .to(at::kCPU)
-          .contiguous();
-  const auto* values = static_cast<const float*>(cosines.data_ptr());
-  return {values, values + batch.queries};
+std::vector<float> CosinesOf(const tensor::Tensor& embeddings, const TrainingBatch& batch) {
+  const tensor::NoGradGuard no_gradient;
+  const tensor::Tensor queries = embeddings.narrow(0, 0, batch.queries);
+  const tensor::Tensor documents = embeddings.narrow(0, batch.queries, batch.queries);
+  return queries.is_cpu() ? HostCosines(queries, documents) : DeviceCosines(queries, documents);
 }
 
-ScoredBatch ScoreBatch(const at::Tensor& embeddings, const TrainingBatch& batch,
+ScoredBatch ScoreBatch(const tensor::Tensor& embeddings, const TrainingBatch& batch,
                        const TrainingObjective& objective, bool training, dist::Share rows) {
-  const at::Tensor queries = embeddings.narrow(0, 0, batch.queries);
-  const at::Tensor documents = embeddings.narrow(0, batch.queries, batch.documents);
-  ScoredBatch scored{.labels = OnDevice(RowsOf(batch, rows), embeddings.device())};
+  const tensor::Tensor queries = embeddings.narrow(0, 0, batch.queries);
+  const tensor::Tensor documents = embeddings.narrow(0, batch.queries, batch.documents);
+  ScoredBatch scored{.labels = RowsOf(batch, rows)};
   scored.widths = objective::ScoresAtWidths(
       queries.narrow(0, rows.begin, rows.size()), documents, scored.labels, objective.similarity,
       objective.needs, training ? objective.widths : std::vector<objective::Width>(),
@@ -102,45 +148,50 @@ ScoredBatch ScoreBatch(const at::Tensor& embeddings, const TrainingBatch& batch,
   } else {
     scored.labels.weights.clear();
   }
+  scored.labels_of_device = OnDevice(scored.labels, embeddings.device());
   scored.cosines = CosinesOf(embeddings, batch);
   return scored;
 }
 
-ScoredBatch ScoreBatch(const at::Tensor& embeddings, const TrainingBatch& batch,
+ScoredBatch ScoreBatch(const tensor::Tensor& embeddings, const TrainingBatch& batch,
                        const TrainingObjective& objective, bool training) {
   return ScoreBatch(embeddings, batch, objective, training, {0, batch.queries});
 }
 
-at::Tensor ScoreSums(const ScoredBatch& batch) {
-  const at::Tensor sums = at::zeros({std::ssize(batch.widths), 3, 2}, at::kDouble);
+tensor::Tensor ScoreSums(const ScoredBatch& batch) {
+  const tensor::NoGradGuard no_gradient;
+  const tensor::Tensor sums = tensor::Zeros({std::ssize(batch.widths), 3, 2}, tensor::kDouble);
   for (int64_t width = 0; width < sums.size(0); ++width) {
+    auto* sum = sums[width].data_ptr<double>();  // [3, 2]
     const auto matrices = MatricesOf(batch.widths[static_cast<size_t>(width)].scores);
     for (int64_t i = 0; i < 3; ++i) {
-      const at::Tensor& matrix = matrices[static_cast<size_t>(i)];
+      const tensor::Tensor& matrix = matrices[static_cast<size_t>(i)];
       if (!matrix.defined()) continue;
-      sums[width][i][0].fill_(matrix.sum().item<double>());
-      sums[width][i][1].fill_(static_cast<double>(matrix.numel()));
+      sum[2 * i] = tensor::Sum(matrix).item<double>();
+      sum[2 * i + 1] = static_cast<double>(matrix.numel());
     }
   }
   return sums;
 }
 
-double EqualScoresLoss(const ScoredBatch& batch, const at::Tensor& sums,
+double EqualScoresLoss(const ScoredBatch& batch, const tensor::Tensor& sums,
                        const TrainingObjective& objective, const objective::States& states) {
-  const at::NoGradGuard no_gradient;
-  const auto sum = sums.accessor<double, 3>();
+  const tensor::NoGradGuard no_gradient;
   std::vector<objective::WeighedScores> equal;
   for (int64_t width = 0; width < sums.size(0); ++width) {
     const auto& [scores, weight] = batch.widths[static_cast<size_t>(width)];
-    const auto mean = [&](const at::Tensor& matrix, int64_t i) {
-      return matrix.defined() ? at::full_like(matrix, sum[width][i][0] / sum[width][i][1]) : matrix;
+    const auto* sum = sums[width].data_ptr<double>();  // [3, 2]
+    const auto mean = [sum](const tensor::Tensor& matrix, int64_t i) {
+      return matrix.defined() ? tensor::Full(matrix.sizes(), sum[2 * i] / sum[2 * i + 1],
+                                             matrix.dtype(), matrix.device())
+                              : matrix;
     };
     equal.push_back({{.query_document = mean(scores.query_document, 0),
                       .query_query = mean(scores.query_query, 1),
                       .document_document = mean(scores.document_document, 2)},
                      weight});
   }
-  return objective::EvaluateWidths(*objective.loss, equal, batch.labels, states)
+  return objective::EvaluateWidths(*objective.loss, equal, batch.labels_of_device, states)
       .value.item<double>();
 }
 
@@ -149,8 +200,8 @@ namespace {
 // Whether no query has an allowed negative. Looks at the mask only if the loss is 0, which is rare.
 bool LacksNegatives(double loss, const TrainingObjective& objective, const ScoredBatch& batch) {
   if (loss != 0 || !objective.needs.negatives) return false;
-  const at::Tensor& negative = batch.labels.negative;
-  return !negative.defined() || !negative.any().item<bool>();
+  const tensor::Tensor& negative = batch.labels.negative;
+  return !negative.defined() || CountAllowed(negative) == 0;
 }
 
 }  // namespace
@@ -158,7 +209,7 @@ bool LacksNegatives(double loss, const TrainingObjective& objective, const Score
 BatchLoss LossOf(ScoredBatch& batch, const TrainingObjective& objective,
                  const objective::States& states) {
   const objective::Loss loss =
-      objective::EvaluateWidths(*objective.loss, batch.widths, batch.labels, states);
+      objective::EvaluateWidths(*objective.loss, batch.widths, batch.labels_of_device, states);
   BatchLoss result{loss.value,
                    {.loss = loss.value.item<double>(),
                     .count = loss.count,
@@ -173,7 +224,7 @@ BatchLoss LossOf(ScoredBatch& batch, const TrainingObjective& objective,
   return result;
 }
 
-TrainingLoss LossForTraining(const at::Tensor& embeddings, const TrainingBatch& batch,
+TrainingLoss LossForTraining(const tensor::Tensor& embeddings, const TrainingBatch& batch,
                              const TrainingObjective& objective, ObjectiveStates states,
                              const StepOptions& options) {
   const tensor::ProfileScope scope("scores and loss");
@@ -188,7 +239,7 @@ TrainingLoss LossForTraining(const at::Tensor& embeddings, const TrainingBatch& 
   loss.outcome.equal_scores_loss = equal_scores_loss;
   states.Keep(scored.first_scores(), scored.labels);
   // A weight of 1 is not multiplied with, so that a step of one batch keeps its rounding.
-  if (options.weight != 1) loss.value = loss.value.mul(options.weight);
+  if (options.weight != 1) loss.value = tensor::Mul(loss.value, options.weight);
   return {
       .value = loss.value, .gradient = {}, .outcome = {std::move(loss.outcome), std::move(states)}};
 }

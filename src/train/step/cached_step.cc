@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "tensor/core/tensor.h"
 #include "train/step/encode_batch.h"
 
 namespace tandem::train {
@@ -9,14 +10,14 @@ namespace tandem::train {
 StepOutcome CachedStep::Pass(model::DualEncoder& model, const TrainingBatch& batch,
                              const Between& between, const StepOptions& options) const {
   Prepare(model, options.forward.precision, tensor::Passes::kBoth);
-  const at::Tensor embeddings =
+  const tensor::Tensor embeddings =
       EncodeInChunks(model, batch, chunk_tokens_, options.forward).requires_grad_(true);
   TrainingLoss loss = between.loss(embeddings);
   if (loss.value.defined()) {
     BackPropagate(loss.value, loss.gradient);
-    const at::Tensor gradient = embeddings.grad();
+    const tensor::Tensor gradient = embeddings.grad();
     ForEachChunk(model, batch, chunk_tokens_, [&](int64_t begin, int64_t end) {
-      const at::Tensor chunk = EncodeRange(model, batch, begin, end, options.forward);
+      const tensor::Tensor chunk = EncodeRange(model, batch, begin, end, options.forward);
       if (end == batch.texts()) between.before_last_pass();
       BackPropagate(chunk, gradient.narrow(0, begin, end - begin));
     });
@@ -24,8 +25,8 @@ StepOutcome CachedStep::Pass(model::DualEncoder& model, const TrainingBatch& bat
   return std::move(loss.outcome);
 }
 
-at::Tensor CachedStep::Encode(model::DualEncoder& model, const TrainingBatch& batch,
-                              const model::ForwardOptions& options) const {
+tensor::Tensor CachedStep::Encode(model::DualEncoder& model, const TrainingBatch& batch,
+                                  const model::ForwardOptions& options) const {
   Prepare(model, options.precision, tensor::Passes::kForward);
   return EncodeInChunks(model, batch, chunk_tokens_, options);
 }

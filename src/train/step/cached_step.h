@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "tensor/core/tensor.h"
 #include "train/step/local_step.h"
 
 namespace tandem::train {
@@ -16,8 +17,8 @@ class CachedStep final : public LocalStep {
 
   StepOutcome Pass(model::DualEncoder& model, const TrainingBatch& batch, const Between& between,
                    const StepOptions& options) const override;
-  at::Tensor Encode(model::DualEncoder& model, const TrainingBatch& batch,
-                    const model::ForwardOptions& options) const override;
+  tensor::Tensor Encode(model::DualEncoder& model, const TrainingBatch& batch,
+                        const model::ForwardOptions& options) const override;
 
  private:
   int64_t chunk_tokens_;

@@ -1,19 +1,18 @@
 #include "train/step/encode_batch.h"
 
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/cat.h>
-#include <ATen/ops/empty.h>
-
 #include <vector>
 
+#include "tensor/core/functions/functions.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tape.h"
+#include "tensor/core/tensor.h"
 #include "tensor/profile/profile.h"
 
 namespace tandem::train {
 namespace {
 
-at::Tensor NoEmbeddings(const model::DualEncoder& model) {
-  return at::empty({0, model.embedding_width()},
-                   at::TensorOptions().dtype(at::kFloat).device(model.device()));
+tensor::Tensor NoEmbeddings(const model::DualEncoder& model) {
+  return tensor::Empty({0, model.embedding_width()}, tensor::kFloat, model.device());
 }
 
 }  // namespace
@@ -24,20 +23,20 @@ void Prepare(model::DualEncoder& model, tensor::Precision precision, tensor::Pas
   }
 }
 
-at::Tensor EncodeRange(model::DualEncoder& model, const TrainingBatch& batch, int64_t begin,
-                       int64_t end, const model::ForwardOptions& options) {
+tensor::Tensor EncodeRange(model::DualEncoder& model, const TrainingBatch& batch, int64_t begin,
+                           int64_t end, const model::ForwardOptions& options) {
   const auto kind = begin < batch.queries ? model::TextKind::kQuery : model::TextKind::kDocument;
   return model.Encode(batch.Pack(begin, end), kind, options);
 }
 
-at::Tensor EncodeWhole(model::DualEncoder& model, const TrainingBatch& batch,
-                       const model::ForwardOptions& options) {
+tensor::Tensor EncodeWhole(model::DualEncoder& model, const TrainingBatch& batch,
+                           const model::ForwardOptions& options) {
   if (batch.texts() == 0) return NoEmbeddings(model);
   if (model.shared() || batch.queries == 0 || batch.documents == 0) {
     return EncodeRange(model, batch, 0, batch.texts(), options);
   }
-  return at::cat({EncodeRange(model, batch, 0, batch.queries, options),
-                  EncodeRange(model, batch, batch.queries, batch.texts(), options)});
+  return tensor::Cat({EncodeRange(model, batch, 0, batch.queries, options),
+                      EncodeRange(model, batch, batch.queries, batch.texts(), options)});
 }
 
 void ForEachChunk(const model::DualEncoder& model, const TrainingBatch& batch, int64_t limit,
@@ -52,20 +51,20 @@ void ForEachChunk(const model::DualEncoder& model, const TrainingBatch& batch, i
   }
 }
 
-at::Tensor EncodeInChunks(model::DualEncoder& model, const TrainingBatch& batch, int64_t limit,
-                          const model::ForwardOptions& options) {
-  const at::NoGradGuard no_gradient;
+tensor::Tensor EncodeInChunks(model::DualEncoder& model, const TrainingBatch& batch, int64_t limit,
+                              const model::ForwardOptions& options) {
+  const tensor::NoGradGuard no_gradient;
   if (batch.texts() == 0) return NoEmbeddings(model);
-  std::vector<at::Tensor> chunks;
+  std::vector<tensor::Tensor> chunks;
   ForEachChunk(model, batch, limit, [&](int64_t begin, int64_t end) {
     chunks.push_back(EncodeRange(model, batch, begin, end, options));
   });
-  return at::cat(chunks);
+  return tensor::Cat(chunks);
 }
 
 // Each operation counts its own backward pass in a profile. This scope counts the rest: walking the
 // graph, the backward pass of the scores, and accumulating gradients.
-void BackPropagate(const at::Tensor& value, const at::Tensor& gradient) {
+void BackPropagate(const tensor::Tensor& value, const tensor::Tensor& gradient) {
   const tensor::ProfileScope scope("backward of scores, graph");
   value.backward(gradient);
 }

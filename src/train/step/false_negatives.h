@@ -2,13 +2,12 @@
 // are likely relevant.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstdint>
 #include <optional>
 
 #include "config/recipe/recipe.h"
 #include "objective/objective.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::train {
 
@@ -31,8 +30,9 @@ struct FalseNegativeRules {
 FalseNegativeRules FalseNegativeRulesOf(const config::MaskRecipe& recipe);
 
 // Removes the filtered cells from `labels.negative` (a new tensor: the caller's copies keep them)
-// and returns their number. `query_document` [Q, D].
-int64_t FilterFalseNegatives(const at::Tensor& query_document, const FalseNegativeRules& rules,
+// and returns their number. `query_document`, float64 [Q, D], may be on any device, and is copied
+// to the host to be compared; the labels are on the host.
+int64_t FilterFalseNegatives(const tensor::Tensor& query_document, const FalseNegativeRules& rules,
                              objective::Labels& labels);
 
 }  // namespace tandem::train

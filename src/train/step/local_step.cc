@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "tensor/core/tensor.h"
+
 namespace tandem::train {
 
 StepOutcome LocalStep::ForwardBackward(model::DualEncoder& model, const TrainingBatch& batch,
@@ -9,7 +11,7 @@ StepOutcome LocalStep::ForwardBackward(model::DualEncoder& model, const Training
                                        const StepOptions& options) const {
   return Pass(model, batch,
               {.loss =
-                   [&](const at::Tensor& embeddings) {
+                   [&](const tensor::Tensor& embeddings) {
                      return LossForTraining(embeddings, batch, objective, std::move(states),
                                             options);
                    }},

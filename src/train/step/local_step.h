@@ -1,10 +1,9 @@
 // A step whose texts are all encoded by this process.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <functional>
 
+#include "tensor/core/tensor.h"
 #include "train/step/batch_loss.h"
 #include "train/step/step.h"
 
@@ -17,7 +16,7 @@ class LocalStep : public Step {
  public:
   struct Between {
     // Returns the start of the backward passes. They are left out if its value is undefined.
-    std::function<TrainingLoss(const at::Tensor& embeddings)> loss;
+    std::function<TrainingLoss(const tensor::Tensor& embeddings)> loss;
     // Called before the last backward pass through the encoder.
     std::function<void()> before_last_pass = [] {};
   };

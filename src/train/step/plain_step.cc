@@ -1,9 +1,9 @@
 #include "train/step/plain_step.h"
 
-#include <ATen/core/grad_mode.h>
-
 #include <utility>
 
+#include "tensor/core/tape.h"
+#include "tensor/core/tensor.h"
 #include "train/step/encode_batch.h"
 
 namespace tandem::train {
@@ -24,9 +24,9 @@ StepOutcome PlainStep::Pass(model::DualEncoder& model, const TrainingBatch& batc
   return std::move(loss.outcome);
 }
 
-at::Tensor PlainStep::Encode(model::DualEncoder& model, const TrainingBatch& batch,
-                             const model::ForwardOptions& options) const {
-  const at::NoGradGuard no_gradient;
+tensor::Tensor PlainStep::Encode(model::DualEncoder& model, const TrainingBatch& batch,
+                                 const model::ForwardOptions& options) const {
+  const tensor::NoGradGuard no_gradient;
   Prepare(model, options.precision, tensor::Passes::kForward);
   return EncodeWhole(model, batch, options);
 }

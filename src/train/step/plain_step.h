@@ -2,6 +2,7 @@
 // pass.
 #pragma once
 
+#include "tensor/core/tensor.h"
 #include "train/step/local_step.h"
 
 namespace tandem::train {
@@ -10,8 +11,8 @@ class PlainStep final : public LocalStep {
  public:
   StepOutcome Pass(model::DualEncoder& model, const TrainingBatch& batch, const Between& between,
                    const StepOptions& options) const override;
-  at::Tensor Encode(model::DualEncoder& model, const TrainingBatch& batch,
-                    const model::ForwardOptions& options) const override;
+  tensor::Tensor Encode(model::DualEncoder& model, const TrainingBatch& batch,
+                        const model::ForwardOptions& options) const override;
 };
 
 }  // namespace tandem::train

@@ -1,9 +1,5 @@
 #include "train/step/shared_step.h"
 
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/cat.h>
-#include <ATen/ops/zeros.h>
-#include <ATen/ops/zeros_like.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +10,10 @@
 
 #include "base/error.h"
 #include "dist/gather.h"
+#include "tensor/core/functions/functions.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tape.h"
+#include "tensor/core/tensor.h"
 #include "tensor/profile/profile.h"
 #include "train/step/encode_batch.h"
 
@@ -44,9 +44,9 @@ struct OwnPart {
   dist::RowExchange exchange;
 };
 
-at::Tensor Gather(const OwnPart& own, const at::Tensor& embeddings) {
+tensor::Tensor Gather(const OwnPart& own, const tensor::Tensor& embeddings) {
   const tensor::ProfileScope scope("exchange of embeddings");
-  const at::NoGradGuard no_gradient;
+  const tensor::NoGradGuard no_gradient;
   return own.exchange.Gather(embeddings);
 }
 
@@ -63,9 +63,16 @@ enum Fact {
   kFacts
 };
 
+// Returns the sum of the tensors in `all`, float64 [n, ...] on the host, in their order.
+tensor::Tensor SumOfFirst(const tensor::Tensor& all) {
+  const tensor::Tensor sum = tensor::Zeros(all.sizes().WithoutFirst(), tensor::kDouble);
+  for (int64_t i = 0; i < all.size(0); ++i) sum.add_(all[i]);
+  return sum;
+}
+
 // The loss of the queries that this process scores.
 struct ShareLoss {
-  at::Tensor value;  // undefined if it scores no query
+  tensor::Tensor value;  // undefined if it scores no query
   BatchOutcome outcome;
   std::exception_ptr failure;
 };
@@ -78,7 +85,7 @@ dist::Share ScoredBy(const dist::ProcessGroup& group, int64_t queries,
 
 class SharedLoss {
  public:
-  SharedLoss(const at::Tensor& embeddings, const TrainingBatch& batch,
+  SharedLoss(const tensor::Tensor& embeddings, const TrainingBatch& batch,
              const TrainingObjective& objective, const StepOptions& options,
              dist::ProcessGroup& group)
       : embeddings_(embeddings),
@@ -94,7 +101,7 @@ class SharedLoss {
   TrainingLoss Of(ObjectiveStates states) {
     const tensor::ProfileScope scope("scores and loss");
     ShareLoss share = LossOfOwn(states);
-    const at::Tensor facts = group_.AllGather(FactsOf(share));
+    const tensor::Tensor facts = group_.AllGather(FactsOf(share));
     if (share.failure) std::rethrow_exception(share.failure);
     CheckFailures(facts);
     share.outcome = OutcomeOfAll(facts);
@@ -102,7 +109,7 @@ class SharedLoss {
       return Result(std::move(share), std::move(states), options_.weight);
     }
     const double count = share.outcome.count;
-    const double own = facts[group_.rank()][kCount].item<double>();
+    const double own = facts[group_.rank()].data_ptr<double>()[kCount];
     return Result(std::move(share), std::move(states),
                   count > 0 ? options_.weight * own / count : 0);
   }
@@ -114,7 +121,8 @@ class SharedLoss {
     if (rows_.size() > 0) {
       scored = ScoreBatch(embeddings_, batch_, objective_, /*training=*/true, rows_);
     }
-    const at::Tensor sums = options_.with_equal_scores_loss ? AllScoreSums(scored) : at::Tensor();
+    const tensor::Tensor sums =
+        options_.with_equal_scores_loss ? AllScoreSums(scored) : tensor::Tensor();
     if (!scored) {
       share.outcome.cosines = CosinesOf(embeddings_, batch_);
       return share;
@@ -135,10 +143,11 @@ class SharedLoss {
   }
 
   // Returns the sums over the whole batch's scores. A process that scores no queries adds nothing.
-  at::Tensor AllScoreSums(const std::optional<ScoredBatch>& scored) {
+  tensor::Tensor AllScoreSums(const std::optional<ScoredBatch>& scored) {
     const int64_t widths = std::max<int64_t>(1, std::ssize(objective_.widths));
-    const at::Tensor own = scored ? ScoreSums(*scored) : at::zeros({widths, 3, 2}, at::kDouble);
-    return objective_.needs.separable_by_row ? group_.AllGather(own).sum(0) : own;
+    const tensor::Tensor own =
+        scored ? ScoreSums(*scored) : tensor::Zeros({widths, 3, 2}, tensor::kDouble);
+    return objective_.needs.separable_by_row ? SumOfFirst(group_.AllGather(own)) : own;
   }
 
   dist::Share ShareOf(int rank) const {
@@ -146,8 +155,8 @@ class SharedLoss {
   }
   int64_t MostRows() const { return (batch_.queries + group_.ranks() - 1) / group_.ranks(); }
 
-  at::Tensor FactsOf(const ShareLoss& share) const {
-    const at::Tensor facts = at::zeros({kFacts + 2 * MostRows()}, at::kDouble);
+  tensor::Tensor FactsOf(const ShareLoss& share) const {
+    const tensor::Tensor facts = tensor::Zeros({kFacts + 2 * MostRows()}, tensor::kDouble);
     auto* fact = facts.data_ptr<double>();
     const BatchOutcome& outcome = share.outcome;
     fact[kLoss] = outcome.loss;
@@ -168,28 +177,28 @@ class SharedLoss {
     return facts;
   }
 
-  static void CheckFailures(const at::Tensor& facts) {
+  static void CheckFailures(const tensor::Tensor& facts) {
     for (int64_t rank = 0; rank < facts.size(0); ++rank) {
-      if (facts[rank][kFailed].item<double>() == 0) continue;
+      if (facts[rank].data_ptr<double>()[kFailed] == 0) continue;
       throw NumericError(fmt::format("scores or the loss of rank {} are not finite", rank));
     }
   }
 
   // Returns the outcome of the whole batch. It is the same to the last bit on processors that round
   // differently, because the sampler's choices depend on losses and cosines.
-  BatchOutcome OutcomeOfAll(const at::Tensor& facts) const {
-    const auto fact = facts.accessor<double, 2>();
+  BatchOutcome OutcomeOfAll(const tensor::Tensor& facts) const {
+    const auto fact = [&facts](int rank) { return facts[rank].data_ptr<double>(); };
     BatchOutcome all;
     // Either each process has a part of the sums, or the first one has all of them.
     const int with_sums = objective_.needs.separable_by_row ? group_.ranks() : 1;
     all.lacks_negatives = true;
     for (int rank = 0; rank < with_sums; ++rank) {
-      all.loss += fact[rank][kCount] * fact[rank][kLoss];
-      all.equal_scores_loss += fact[rank][kCount] * fact[rank][kEqualScoresLoss];
-      all.count += fact[rank][kCount];
-      all.negatives += static_cast<int64_t>(fact[rank][kNegatives]);
-      all.false_negatives += static_cast<int64_t>(fact[rank][kFalseNegatives]);
-      all.lacks_negatives = all.lacks_negatives && fact[rank][kCompared] == 0;
+      all.loss += fact(rank)[kCount] * fact(rank)[kLoss];
+      all.equal_scores_loss += fact(rank)[kCount] * fact(rank)[kEqualScoresLoss];
+      all.count += fact(rank)[kCount];
+      all.negatives += static_cast<int64_t>(fact(rank)[kNegatives]);
+      all.false_negatives += static_cast<int64_t>(fact(rank)[kFalseNegatives]);
+      all.lacks_negatives = all.lacks_negatives && fact(rank)[kCompared] == 0;
     }
     if (all.count > 0) {
       all.loss /= all.count;
@@ -197,21 +206,21 @@ class SharedLoss {
     }
     for (int rank = 0; rank < group_.ranks(); ++rank) {
       for (int64_t i = 0; i < ShareOf(rank).size(); ++i) {
-        all.losses.push_back(static_cast<float>(fact[rank][kFacts + i]));
-        all.cosines.push_back(static_cast<float>(fact[rank][kFacts + MostRows() + i]));
+        all.losses.push_back(static_cast<float>(fact(rank)[kFacts + i]));
+        all.cosines.push_back(static_cast<float>(fact(rank)[kFacts + MostRows() + i]));
       }
     }
     return all;
   }
 
   static TrainingLoss Result(ShareLoss share, ObjectiveStates states, double factor) {
-    at::Tensor value = share.value;
-    if (value.defined() && factor != 1) value = value.mul(factor);
+    tensor::Tensor value = share.value;
+    if (value.defined() && factor != 1) value = tensor::Mul(value, factor);
     return {
         .value = value, .gradient = {}, .outcome = {std::move(share.outcome), std::move(states)}};
   }
 
-  const at::Tensor& embeddings_;
+  const tensor::Tensor& embeddings_;
   const TrainingBatch& batch_;
   const TrainingObjective& objective_;
   const StepOptions& options_;
@@ -225,17 +234,17 @@ void KeepLearnedGradientOnce(const ObjectiveStates& states, const TrainingObject
                              const dist::ProcessGroup& group) {
   if (objective.needs.separable_by_row || group.leads()) return;
   for (const model::NamedParameter& learned : states.Learned()) {
-    learned.value.mutable_grad() = at::Tensor();
+    learned.value.set_grad(tensor::Tensor());
   }
 }
 
 // Returns the gradient of the embeddings that this process encoded.
-at::Tensor OwnGradient(const OwnPart& own, const at::Tensor& embeddings,
-                       const TrainingObjective& objective) {
+tensor::Tensor OwnGradient(const OwnPart& own, const tensor::Tensor& embeddings,
+                           const TrainingObjective& objective) {
   const tensor::ProfileScope scope("exchange of gradients");
-  const at::NoGradGuard no_gradient;
-  const at::Tensor gradient =
-      embeddings.grad().defined() ? embeddings.grad() : at::zeros_like(embeddings);
+  const tensor::NoGradGuard no_gradient;
+  tensor::Tensor gradient = embeddings.grad();
+  if (!gradient.defined()) gradient = tensor::ZerosLike(embeddings);
   return objective.needs.separable_by_row ? own.exchange.AddUpOwn(gradient)
                                           : own.exchange.Own(gradient);
 }
@@ -274,8 +283,8 @@ dist::Share SharedStep::ScoredQueries(int64_t queries, const TrainingObjective& 
   return ScoredBy(group_, queries, objective);
 }
 
-at::Tensor SharedStep::Encode(model::DualEncoder& model, const TrainingBatch& batch,
-                              const model::ForwardOptions& options) const {
+tensor::Tensor SharedStep::Encode(model::DualEncoder& model, const TrainingBatch& batch,
+                                  const model::ForwardOptions& options) const {
   const OwnPart own(batch, group_);
   return Gather(own, local_->Encode(model, own.texts, options));
 }
@@ -289,14 +298,14 @@ StepOutcome SharedStep::ForwardBackward(model::DualEncoder& model, const Trainin
   };
   // The backward passes through the encoder begin with the gradient of this process's own
   // embeddings, summed over all processes.
-  const auto loss_of = [&](const at::Tensor& encoded) {
-    const at::Tensor embeddings = Gather(own, encoded).requires_grad_(true);
+  const auto loss_of = [&](const tensor::Tensor& encoded) {
+    const tensor::Tensor embeddings = Gather(own, encoded).requires_grad_(true);
     TrainingLoss loss =
         SharedLoss(embeddings, batch, objective, options, group_).Of(std::move(states));
     if (loss.value.defined()) BackPropagate(loss.value);
     KeepLearnedGradientOnce(loss.outcome.states, objective, group_);
     loss.gradient = OwnGradient(own, embeddings, objective);
-    loss.value = own.texts.texts() > 0 ? encoded : at::Tensor();
+    loss.value = own.texts.texts() > 0 ? encoded : tensor::Tensor();
     if (own.texts.texts() == 0) begin_last();
     return loss;
   };

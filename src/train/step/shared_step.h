@@ -8,11 +8,10 @@
 // through its own part of the graph.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <memory>
 #include <vector>
 
+#include "tensor/core/tensor.h"
 #include "train/step/local_step.h"
 
 namespace tandem::train {
@@ -42,8 +41,8 @@ class SharedStep final : public Step {
                               const TrainingObjective& objective, ObjectiveStates states,
                               const StepOptions& options) const override;
   // Returns all embeddings on every process.
-  at::Tensor Encode(model::DualEncoder& model, const TrainingBatch& batch,
-                    const model::ForwardOptions& options) const override;
+  tensor::Tensor Encode(model::DualEncoder& model, const TrainingBatch& batch,
+                        const model::ForwardOptions& options) const override;
   // Returns this process's share if the objective is separable by row, else all queries.
   dist::Share ScoredQueries(int64_t queries, const TrainingObjective& objective) const override;
 

@@ -1,9 +1,9 @@
 #include "train/step/step.h"
 
-#include <ATen/core/grad_mode.h>
-
 #include <utility>
 
+#include "tensor/core/tape.h"
+#include "tensor/core/tensor.h"
 #include "tensor/profile/profile.h"
 #include "train/step/batch_loss.h"
 #include "train/step/cached_step.h"
@@ -35,8 +35,8 @@ BatchOutcome Step::Forward(model::DualEncoder& model, const TrainingBatch& batch
                            const model::ForwardOptions& options) const {
   model::ForwardOptions plain = options;
   plain.training = false;
-  const at::NoGradGuard no_gradient;
-  const at::Tensor embeddings = Encode(model, batch, plain);
+  const tensor::NoGradGuard no_gradient;
+  const tensor::Tensor embeddings = Encode(model, batch, plain);
   const tensor::ProfileScope scope("scores and loss");
   ScoredBatch scored = ScoreBatch(embeddings, batch, objective, /*training=*/false);
   return LossOf(scored, objective, states.View(/*with_bank=*/false)).outcome;
@@ -45,10 +45,10 @@ BatchOutcome Step::Forward(model::DualEncoder& model, const TrainingBatch& batch
 double Step::StartingBias(model::DualEncoder& model, const TrainingBatch& batch,
                           const TrainingObjective& objective, const ObjectiveStates& states,
                           const model::ForwardOptions& options) const {
-  const at::NoGradGuard no_gradient;
+  const tensor::NoGradGuard no_gradient;
   const ScoredBatch scored =
       ScoreBatch(Encode(model, batch, options), batch, objective, options.training);
-  return objective.loss->StartingBias(scored.widths.front().scores, scored.labels,
+  return objective.loss->StartingBias(scored.widths.front().scores, scored.labels_of_device,
                                       states.View(/*with_bank=*/false));
 }
 

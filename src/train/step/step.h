@@ -1,22 +1,21 @@
 // Passes one batch through model and objective: scores, loss and gradients.
 //
 // A step is a function of (model, batch, objective, states): it takes the states that the objective
-// keeps between batches and returns the next ones. Gradients are added to the parameters' `grad`,
-// as libtorch does; nothing else changes. There are three kinds, a file each, and a run chooses one
-// at its start:
+// keeps between batches and returns the next ones. Gradients are added to those of the parameters
+// (tensor/core/tape.h); nothing else changes. There are three kinds, a file each, and a run chooses
+// one at its start:
 //  - train/step/plain_step.h: one forward and one backward pass for all texts;
 //  - train/step/cached_step.h: the gradient cache, which encodes in chunks;
 //  - train/step/shared_step.h: several processes, each of which makes a step of the former kinds
 //    with its part of the texts.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstdint>
 #include <memory>
 
 #include "dist/process_group.h"
 #include "model/dual_encoder.h"
+#include "tensor/core/tensor.h"
 #include "train/objective/training_objective.h"
 #include "train/step/batch.h"
 #include "train/step/step_types.h"
@@ -35,8 +34,8 @@ class Step {
                                       const StepOptions& options) const = 0;
 
   // Returns the embeddings of all texts of a batch, [Q + D, E], without gradient.
-  virtual at::Tensor Encode(model::DualEncoder& model, const TrainingBatch& batch,
-                            const model::ForwardOptions& options) const = 0;
+  virtual tensor::Tensor Encode(model::DualEncoder& model, const TrainingBatch& batch,
+                                const model::ForwardOptions& options) const = 0;
 
   // Returns which of `queries` queries this process scores; a batch must have their masks.
   virtual dist::Share ScoredQueries(int64_t queries, const TrainingObjective& objective) const;

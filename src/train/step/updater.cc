@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "optim/gradients.h"
+#include "tensor/core/sparse_rows.h"
+#include "tensor/core/tensor.h"
 #include "tensor/profile/profile.h"
 
 namespace tandem::train {
@@ -26,10 +28,11 @@ tensor::Work ParameterWork(Parameters parameters, double passes) {
 tensor::Work GradientWork(Parameters parameters) {
   double elements = 0;
   for (const model::NamedParameter& parameter : parameters) {
-    const at::Tensor& gradient = parameter.value.grad();
-    if (!gradient.defined()) continue;
-    elements +=
-        static_cast<double>(gradient.is_sparse() ? gradient._values().numel() : gradient.numel());
+    if (const tensor::SparseRows* rows = parameter.value.row_grad()) {
+      elements += static_cast<double>(rows->values.numel());
+    } else if (const tensor::Tensor gradient = parameter.value.grad(); gradient.defined()) {
+      elements += static_cast<double>(gradient.numel());
+    }
   }
   return {.bytes = elements * sizeof(float)};
 }

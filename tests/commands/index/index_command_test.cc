@@ -140,17 +140,18 @@ TEST_F(IndexCommandTest, AnIndexWithItsModelCanBeMoved) {
 
 TEST_F(IndexCommandTest, KilledAtAnyMomentItEndsInTheSameBytes) {
   WriteDocuments("a.jsonl", 20000);
+  const auto begin = std::chrono::steady_clock::now();
   ASSERT_EQ(Run(BuildArguments("a.jsonl")).exit_code, 0);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   const auto whole = FilesOf(Path("index"));
   std::filesystem::remove_all(Path("index"));
   std::vector<std::string> arguments = {"index"};
   for (const std::string& word : BuildArguments("a.jsonl")) arguments.push_back(word);
   arguments.insert(arguments.end(), {"--threads", "2"});
   size_t killed = 0;
-  for (const int wait_ms : {150, 500, 700, 900}) {  // while it starts, reads and encodes
+  for (const double share : {0.2, 0.4, 0.6, 0.8}) {  // while it starts, reads and encodes
     const pid_t child = StartTandem(arguments, {.err = Path("err")});
-    // Counts from where documents have been read, but for the first.
-    std::this_thread::sleep_for(std::chrono::milliseconds(wait_ms));
+    std::this_thread::sleep_for(share * took);
     ::kill(child, SIGKILL);
     int status = 0;
     ASSERT_EQ(::waitpid(child, &status, 0), child);

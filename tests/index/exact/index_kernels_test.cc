@@ -1,6 +1,7 @@
 // The kernels of exact indexes and the forms of rows that they read, against loops.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>

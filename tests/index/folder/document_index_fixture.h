@@ -1,7 +1,6 @@
 // Indexes of made-up documents with metadata, built with a small model.
 #pragma once
 
-#include <ATen/core/Tensor.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,6 +22,7 @@
 #include "search/retrieval/exact.h"
 #include "support/temporary_folder.h"
 #include "support/tiny_model.h"
+#include "tensor/core/tensor.h"
 #include "tensor/machine/process.h"
 
 namespace tandem::index {
@@ -93,7 +93,7 @@ class DocumentIndexTest : public testing::Test {
   std::vector<float> Embed(const std::vector<std::string>& texts) {
     data::Texts all;
     for (size_t i = 0; i < texts.size(); ++i) all.Add(std::to_string(i), texts[i]);
-    const at::Tensor rows =
+    const tensor::Tensor rows =
         search::RowsFor(search::EncodeAll(*model_, model::TextKind::kDocument, all, {}), "cosine")
             .contiguous();
     return {rows.data_ptr<float>(), rows.data_ptr<float>() + rows.numel()};

@@ -1,7 +1,5 @@
-// FAISS and libtorch in one process: both have OpenMP's threads, and neither may take the other's
+// FAISS and tensors in one process: both have OpenMP's threads, and neither may take the other's
 // or change what it computes.
-#include <ATen/Parallel.h>
-#include <ATen/core/Tensor.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -13,6 +11,8 @@
 #include "index/word_index.h"
 #include "search/retrieval/exact.h"
 #include "support/temporary_folder.h"
+#include "tensor/core/parallel.h"
+#include "tensor/core/tensor.h"
 #include "tensor/machine/process.h"
 
 namespace tandem::index {
@@ -32,7 +32,7 @@ class SharedThreadsTest : public testing::Test {
 
   // Rows of length 1, [kTexts, E].
   std::vector<float> Embed() const {
-    const at::Tensor rows =
+    const tensor::Tensor rows =
         search::RowsFor(search::EncodeAll(*model_, model::TextKind::kDocument, texts_, {}),
                         "cosine")
             .contiguous();
@@ -84,10 +84,10 @@ TEST_F(SharedThreadsTest, BuildingAndEncodingInTurnsGiveWhatOneThreadGives) {
   for (int turn = 0; turn < 3; ++turn) {
     ExpectRows(Embed(), rows);
     ExpectHits(BuildAndFind("ivf_flat", rows, kThreads), lists);
-    EXPECT_EQ(at::get_num_threads(), kThreads);
+    EXPECT_EQ(tensor::ThreadCount(), kThreads);
     ExpectRows(Embed(), rows);
     ExpectHits(BuildAndFind("hnsw", rows, 2), graph);
-    EXPECT_EQ(at::get_num_threads(), kThreads);  // not FAISS's two
+    EXPECT_EQ(tensor::ThreadCount(), kThreads);  // not FAISS's two
   }
 }
 
@@ -103,7 +103,7 @@ TEST_F(SharedThreadsTest, BuildingWhileAnotherThreadEncodesGivesTheSame) {
   });
   for (int turn = 0; turn < 5; ++turn) ExpectRows(Embed(), rows);
   builder.join();
-  EXPECT_EQ(at::get_num_threads(), kThreads);
+  EXPECT_EQ(tensor::ThreadCount(), kThreads);
 }
 
 }  // namespace

@@ -1,17 +1,12 @@
 // Trains a small model with the installed rooms, and shows that the program keeps what is its own:
-// libtorch's allocator, the thread count, the signal handlers, stdout and stderr. Argument: a
+// the allocator of tensors, the thread count, the signal handlers, stdout and stderr. Argument: a
 // folder to write into.
-#include <ATen/Parallel.h>
-#include <c10/core/Allocator.h>
-#include <c10/core/CPUAllocator.h>
 #include <fcntl.h>
-#include <torch/version.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -23,35 +18,27 @@
 #include "optim/catalogue.h"
 #include "sampling/catalogue.h"
 #include "support/tiny_model.h"
+#include "tensor/core/allocator.h"
+#include "tensor/core/parallel.h"
 #include "train/run/training_run.h"
 #include "train/tiny_data.h"
 
 namespace {
 
-// Counts what it hands out; libtorch's own allocator does the work.
-class CountingAllocator final : public c10::Allocator {
+// Counts what it hands out; the C library does the work.
+class CountingAllocator final : public tandem::tensor::Allocator {
  public:
-  explicit CountingAllocator(c10::Allocator* system) : system_(system) {}
-#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 3)
-  c10::DataPtr allocate(size_t bytes) override {
+  void* Allocate(size_t bytes) override {
     ++blocks_;
-    return system_->allocate(bytes);
+    return tandem::tensor::PlainAllocator().Allocate(bytes);
   }
-  void copy_data(void* to, const void* from, size_t bytes) const override {
-    std::memcpy(to, from, bytes);
+  void Free(void* block, size_t bytes) noexcept override {
+    tandem::tensor::PlainAllocator().Free(block, bytes);
   }
-#else
-  c10::DataPtr allocate(size_t bytes) const override {
-    ++blocks_;
-    return system_->allocate(bytes);
-  }
-#endif
-  c10::DeleterFnPtr raw_deleter() const override { return system_->raw_deleter(); }
   size_t blocks() const { return blocks_; }
 
  private:
-  c10::Allocator* system_;
-  mutable std::atomic<size_t> blocks_{0};
+  std::atomic<size_t> blocks_{0};
 };
 
 extern "C" void OwnHandler(int) {}
@@ -151,9 +138,9 @@ int main(int, char** arguments) {
   tandem::WriteTinyModel(folder / "base");
   tandem::WriteTinyData(folder / "data", tandem::TinyWords());
 
-  CountingAllocator allocator(c10::GetCPUAllocator());
-  c10::SetCPUAllocator(&allocator);
-  at::set_num_threads(1);
+  static CountingAllocator allocator;
+  tandem::tensor::SetAllocator(allocator);
+  tandem::tensor::SetThreadCount(1);
   std::signal(SIGINT, OwnHandler);
   std::signal(SIGTERM, OwnHandler);
 
@@ -163,9 +150,9 @@ int main(int, char** arguments) {
     const Redirected err(STDERR_FILENO, folder / "stderr");
     Train(folder, "silent", &own_handlers);
   }
-  Check(c10::GetCPUAllocator() == &allocator, "the allocator of CPU tensors");
+  Check(&tandem::tensor::CurrentAllocator() == &allocator, "the allocator of tensors");
   Check(allocator.blocks() > 100, "the use of that allocator");
-  Check(at::get_num_threads() == 1, "the thread count");
+  Check(tandem::tensor::ThreadCount() == 1, "the thread count");
   Check(own_handlers, "the signal handlers while a run goes on");
   Check(HandlersAreOwn(), "the signal handlers after a run");
   Check(std::filesystem::file_size(folder / "stdout") == 0, "an empty stdout");

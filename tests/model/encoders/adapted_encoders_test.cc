@@ -1,10 +1,5 @@
 // Low-rank adapters and frozen weights of every architecture: each form of the operations against
 // the reference in float64, and folders whose weights are used in the type of their file.
-#include <ATen/TensorOperators.h>
-#include <ATen/core/Tensor.h>
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/from_blob.h>
-#include <ATen/ops/norm.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,6 +11,9 @@
 #include "model/encoders/encoder_cases.h"
 #include "model/encoders/formula_weights.h"
 #include "support/temporary_folder.h"
+#include "support/tensors.h"
+#include "tensor/core/tape.h"
+#include "tensor/core/tensor.h"
 #include "tensor/kernels/cpu/bf16_products.h"
 #include "tensor/machine/process.h"
 #include "weights/encoder_parts.h"
@@ -25,13 +23,8 @@ namespace {
 
 constexpr int64_t kRank = 5;
 
-at::Tensor FormulaTensor(std::string_view name, at::IntArrayRef shape, at::ScalarType type) {
-  std::vector<float> values = FormulaValues(name, weights::Shape(shape.begin(), shape.end()));
-  return at::from_blob(values.data(), shape, at::kFloat).clone().to(type);
-}
-
 // The case's encoder, frozen, with adapters of these linear maps; `scale` 0: they add nothing.
-std::unique_ptr<Encoder> Adapted(const EncoderCase& one, at::ScalarType type, double scale,
+std::unique_ptr<Encoder> Adapted(const EncoderCase& one, tensor::DType type, double scale,
                                  double dropout = 0, const std::string& target = "all-linear") {
   const weights::EncoderSpec spec = SpecOf(one);
   const auto tensors = [&](std::string_view name) {
@@ -44,19 +37,20 @@ std::unique_ptr<Encoder> Adapted(const EncoderCase& one, at::ScalarType type, do
                    .scale = scale,
                    .dropout = dropout,
                    .start = {}};
-  plan.start = [type](const std::string& linear, bool up, at::IntArrayRef shape) {
+  plan.start = [type](const std::string& linear, bool up, const tensor::Shape& shape) {
     return FormulaTensor(linear + (up ? ".up" : ".down"), shape, type).requires_grad_(true);
   };
   return MakeTransformer(spec, 0.0, tensors, plan);
 }
 
-at::Tensor Pooled(Encoder& encoder, const EncoderCase& one, const ForwardOptions& options = {}) {
+tensor::Tensor Pooled(Encoder& encoder, const EncoderCase& one,
+                      const ForwardOptions& options = {}) {
   const tensor::PackedTokens tokens = PackTexts(TextsOf(one));
   return PooledRows(TokenRows(&encoder, tokens, options), tokens);
 }
 
-double RelativeError(const at::Tensor& got, const at::Tensor& want) {
-  return ((got.to(at::kDouble) - want).norm() / want.norm()).item<double>();
+double RelativeError(const tensor::Tensor& got, const tensor::Tensor& want) {
+  return Distance(got, want) / NormOf(want);
 }
 
 class AdaptedEncoder : public testing::TestWithParam<EncoderCase> {
@@ -65,13 +59,13 @@ class AdaptedEncoder : public testing::TestWithParam<EncoderCase> {
 
   // Embeddings, and gradients of every adapter, are those of the reference in float64.
   void ExpectReference(double dropout, const ForwardOptions& options) const {
-    const auto reference = Adapted(GetParam(), at::kDouble, 0.5, dropout);
-    const auto fused = Adapted(GetParam(), at::kFloat, 0.5, dropout);
-    const at::Tensor want = Pooled(*reference, GetParam(), options);
-    const at::Tensor got = Pooled(*fused, GetParam(), options);
+    const auto reference = Adapted(GetParam(), tensor::kDouble, 0.5, dropout);
+    const auto fused = Adapted(GetParam(), tensor::kFloat, 0.5, dropout);
+    const tensor::Tensor want = Pooled(*reference, GetParam(), options);
+    const tensor::Tensor got = Pooled(*fused, GetParam(), options);
     EXPECT_LT(RelativeError(got, want), 1e-5);
-    LossOf(want).backward();
-    LossOf(got).backward();
+    SineLoss(want).backward();
+    SineLoss(got).backward();
     const auto wants = reference->Parameters(), gots = fused->Parameters();
     size_t compared = 0;
     for (size_t i = 0; i < wants.size(); ++i) {
@@ -92,17 +86,17 @@ TEST_P(AdaptedEncoder, WithDropoutIsTheReference) {
 // Operations of two maps, of which one has an adapter beside its weights. The first layer that has
 // the map stands for all.
 TEST_P(AdaptedEncoder, OfOneMapIsTheReference) {
-  const at::NoGradGuard no_gradient;
+  const tensor::NoGradGuard no_gradient;
   const ForwardOptions options{.training = true, .seed = 4, .step = 9};
-  const at::Tensor without = Pooled(*Adapted(GetParam(), at::kDouble, 0), GetParam());
+  const tensor::Tensor without = Pooled(*Adapted(GetParam(), tensor::kDouble, 0), GetParam());
   const weights::LayerSpec layer = SpecOf(GetParam()).layers.front();
   for (const weights::LinearSpec* linear :
        {&layer.query_key_value, &layer.attention_output, &layer.up, &layer.down}) {
     const std::string& name = linear->names.back();
-    const at::Tensor want =
-        Pooled(*Adapted(GetParam(), at::kDouble, 4, 0.3, name), GetParam(), options);
-    const at::Tensor got =
-        Pooled(*Adapted(GetParam(), at::kFloat, 4, 0.3, name), GetParam(), options);
+    const tensor::Tensor want =
+        Pooled(*Adapted(GetParam(), tensor::kDouble, 4, 0.3, name), GetParam(), options);
+    const tensor::Tensor got =
+        Pooled(*Adapted(GetParam(), tensor::kFloat, 4, 0.3, name), GetParam(), options);
     EXPECT_GT(RelativeError(without, want), 1e-2) << name;
     EXPECT_LT(RelativeError(got, want), 1e-5) << name;
   }
@@ -111,18 +105,18 @@ TEST_P(AdaptedEncoder, OfOneMapIsTheReference) {
 // What adapters change is far more than what bf16 rounds.
 TEST_P(AdaptedEncoder, InBf16AdaptersCount) {
   if (!tensor::HasBf16Products()) GTEST_SKIP() << "no products of bf16";
-  const at::NoGradGuard no_gradient;
+  const tensor::NoGradGuard no_gradient;
   const ForwardOptions bf16{.precision = tensor::Precision::kBf16};
-  const at::Tensor want = Pooled(*Adapted(GetParam(), at::kDouble, 4), GetParam());
-  const at::Tensor without = Pooled(*Adapted(GetParam(), at::kDouble, 0), GetParam());
-  const at::Tensor got = Pooled(*Adapted(GetParam(), at::kFloat, 4), GetParam(), bf16);
+  const tensor::Tensor want = Pooled(*Adapted(GetParam(), tensor::kDouble, 4), GetParam());
+  const tensor::Tensor without = Pooled(*Adapted(GetParam(), tensor::kDouble, 0), GetParam());
+  const tensor::Tensor got = Pooled(*Adapted(GetParam(), tensor::kFloat, 4), GetParam(), bf16);
   const double change = RelativeError(without, want);
   EXPECT_GT(change, 0.2);
   EXPECT_LT(RelativeError(got, want), 0.25 * change);
 }
 
-at::Tensor Embeddings(DualEncoder& model, const tensor::PackedTokens& tokens) {
-  const at::NoGradGuard no_gradient;
+tensor::Tensor Embeddings(DualEncoder& model, const tensor::PackedTokens& tokens) {
+  const tensor::NoGradGuard no_gradient;
   model.Prepare(TextKind::kDocument, tensor::Precision::kFp32, tensor::Passes::kForward);
   return model.Encode(tokens, TextKind::kDocument, {});
 }
@@ -137,10 +131,10 @@ TEST_P(AdaptedEncoder, FrozenWeightsInTheTypeOfTheirFileChangeNoByte) {
     const TemporaryFolder folder;
     WriteFormulaFolder(folder.path() / "base", config, {.dtype = dtype});
     const auto all = DualEncoder::Load(folder.path() / "base");
-    const at::Tensor want = Embeddings(*all, tokens);
+    const tensor::Tensor want = Embeddings(*all, tokens);
     for (const Trained what : {Trained::kNothing, Trained::kLora}) {
       const auto frozen = DualEncoder::Load(folder.path() / "base", {.training = {.what = what}});
-      EXPECT_TRUE(Embeddings(*frozen, tokens).equal(want)) << static_cast<int>(what);
+      EXPECT_TRUE(AreEqual(Embeddings(*frozen, tokens), want)) << static_cast<int>(what);
     }
   }
 }

@@ -1,9 +1,6 @@
 // What the heads of cross-encoders compute with each activation.
 #include "model/encoders/classification_head.h"
 
-#include <ATen/core/Tensor.h>
-#include <ATen/ops/eye.h>
-#include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,6 +9,9 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "support/tensors.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::model {
 namespace {
@@ -24,7 +24,10 @@ ClassificationHead CopyingHead(const std::string& activation) {
   spec.activation = activation;
   spec.dense.names = {"dense"};
   spec.classifier.names = {"classifier"};
-  return {spec, [](std::string_view) { return at::eye(4, at::kDouble); }};
+  return {spec, [](std::string_view) {
+            return MakeTensor({4, 4}, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1},
+                              tensor::kDouble);
+          }};
 }
 
 TEST(ClassificationHead, Activations) {
@@ -42,8 +45,8 @@ TEST(ClassificationHead, Activations) {
   const std::vector<int32_t> id = {1};
   const tensor::PackedTokens one = tensor::Pack(std::vector<std::span<const int32_t>>{id});
   for (const auto& [name, activate] : activations) {
-    const at::Tensor logits =
-        CopyingHead(name).Forward(at::tensor(values, at::kDouble).unsqueeze(0), one);
+    const tensor::Tensor logits =
+        CopyingHead(name).Forward(MakeTensor({1, 4}, values, tensor::kDouble), one);
     for (size_t i = 0; i < values.size(); ++i) {
       EXPECT_NEAR(logits[0][static_cast<int64_t>(i)].item<double>(), activate(values[i]), 1e-6)
           << name << " " << values[i];

@@ -1,17 +1,13 @@
 #include "model/encoders/encoder_cases.h"
 
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/cos.h>
-#include <ATen/ops/from_blob.h>
-#include <ATen/ops/sin.h>
-
 #include <algorithm>
 #include <span>
 
 #include "base/files/files.h"
 #include "base/json/json_reader.h"
 #include "model/encoders/formula_weights.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tensor.h"
 #include "tensor/ops.h"
 #include "weights/architecture.h"
 #include "weights/settings/settings_file.h"
@@ -37,15 +33,19 @@ weights::EncoderSpec SpecOf(const EncoderCase& one) {
   return spec;
 }
 
-std::unique_ptr<Encoder> EncoderOf(const EncoderCase& one, at::ScalarType type,
+tensor::Tensor FormulaTensor(std::string_view name, const tensor::Shape& shape,
+                             tensor::DType type) {
+  std::vector<float> values = FormulaValues(name, weights::Shape(shape.begin(), shape.end()));
+  return tensor::FromBlob(values.data(), shape, tensor::kFloat).clone().to(type);
+}
+
+std::unique_ptr<Encoder> EncoderOf(const EncoderCase& one, tensor::DType type,
                                    const std::optional<double>& dropout) {
   const weights::EncoderSpec spec = SpecOf(one);
   return MakeTransformer(spec, dropout, [&](std::string_view name) {
     const auto found = std::find_if(spec.tensors.begin(), spec.tensors.end(),
                                     [&](const auto& tensor) { return tensor.name == name; });
-    std::vector<float> values = FormulaValues(name, found->shape);
-    const std::vector<int64_t> shape(found->shape.begin(), found->shape.end());
-    return at::from_blob(values.data(), shape, at::kFloat).clone().to(type).requires_grad_(true);
+    return FormulaTensor(name, found->shape, type).requires_grad_(true);
   });
 }
 
@@ -64,21 +64,16 @@ tensor::PackedTokens PackTexts(const std::vector<std::vector<int32_t>>& texts) {
   return tensor::Pack(spans);
 }
 
-at::Tensor TokenRows(Encoder* encoder, const tensor::PackedTokens& tokens,
-                     const ForwardOptions& options) {
+tensor::Tensor TokenRows(Encoder* encoder, const tensor::PackedTokens& tokens,
+                         const ForwardOptions& options) {
   const bool forward_only = options.precision == tensor::Precision::kInt8;
   encoder->Prepare(options.precision,
                    forward_only ? tensor::Passes::kForward : tensor::Passes::kBoth);
   return encoder->Forward(tokens, options);
 }
 
-at::Tensor PooledRows(const at::Tensor& rows, const tensor::PackedTokens& tokens) {
-  return tensor::Pool(rows, tokens, tensor::Pooling::kMean).to(at::kDouble);
-}
-
-at::Tensor LossOf(const at::Tensor& pooled) {
-  const at::Tensor weights = at::cos(at::arange(pooled.numel(), at::kDouble)).view(pooled.sizes());
-  return (at::sin(pooled) * weights).sum();
+tensor::Tensor PooledRows(const tensor::Tensor& rows, const tensor::PackedTokens& tokens) {
+  return tensor::Pool(rows, tokens, tensor::Pooling::kMean).to(tensor::kDouble);
 }
 
 }  // namespace tandem::model

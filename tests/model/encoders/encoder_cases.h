@@ -2,15 +2,15 @@
 // made: their configurations, texts and what transformers computes for them.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/encoders/transformer.h"
+#include "tensor/core/tensor.h"
 #include "tensor/packed_tokens.h"
 
 namespace tandem::model {
@@ -30,8 +30,11 @@ const std::vector<EncoderCase>& EncoderCases();
 
 weights::EncoderSpec SpecOf(const EncoderCase& one);
 
+// The values that the formula gives this name.
+tensor::Tensor FormulaTensor(std::string_view name, const tensor::Shape& shape, tensor::DType type);
+
 // The encoder with the formula's weights, leaves of this type. No dropout rate: the case's own.
-std::unique_ptr<Encoder> EncoderOf(const EncoderCase& one, at::ScalarType type,
+std::unique_ptr<Encoder> EncoderOf(const EncoderCase& one, tensor::DType type,
                                    const std::optional<double>& dropout = {});
 
 // The ids of its texts.
@@ -39,11 +42,9 @@ std::vector<std::vector<int32_t>> TextsOf(const EncoderCase& one);
 tensor::PackedTokens PackTexts(const std::vector<std::vector<int32_t>>& texts);
 
 // Token rows [T, H], packed for both passes.
-at::Tensor TokenRows(Encoder* encoder, const tensor::PackedTokens& tokens,
-                     const ForwardOptions& options = {});
+tensor::Tensor TokenRows(Encoder* encoder, const tensor::PackedTokens& tokens,
+                         const ForwardOptions& options = {});
 // Their means [B, H] in double.
-at::Tensor PooledRows(const at::Tensor& rows, const tensor::PackedTokens& tokens);
-// sum sin(pooled[b, j]) cos(b H + j)
-at::Tensor LossOf(const at::Tensor& pooled);
+tensor::Tensor PooledRows(const tensor::Tensor& rows, const tensor::PackedTokens& tokens);
 
 }  // namespace tandem::model

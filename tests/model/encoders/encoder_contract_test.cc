@@ -1,8 +1,4 @@
 // What holds for every encoder of the catalogue, without comparing it to another program.
-#include <ATen/TensorOperators.h>
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/equal.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +12,12 @@
 #include "model/dual_encoder.h"
 #include "model/encoders/encoder_cases.h"
 #include "model/encoders/formula_weights.h"
+#include "support/host_device.h"
 #include "support/temporary_folder.h"
+#include "support/tensors.h"
+#include "tensor/core/device_memory.h"
+#include "tensor/core/tape.h"
+#include "tensor/core/tensor.h"
 #include "tensor/machine/process.h"
 #include "tensor/ops.h"
 #include "weights/architecture.h"
@@ -44,7 +45,7 @@ TEST_P(EncoderContract, AsksForEveryTensorOnce) {
   std::set<std::string> names;
   for (const weights::EncoderTensor& tensor : spec.tensors) names.insert(tensor.name);
   EXPECT_EQ(names.size(), spec.tensors.size());
-  const auto encoder = EncoderOf(GetParam(), at::kFloat);
+  const auto encoder = EncoderOf(GetParam(), tensor::kFloat);
   std::set<std::string> asked;
   for (const NamedParameter& parameter : encoder->Parameters()) asked.insert(parameter.name);
   EXPECT_EQ(asked, names);
@@ -56,19 +57,19 @@ TEST_P(EncoderContract, AsksForEveryTensorOnce) {
 // Holds with dropout too, which depends on the step and the text only, so that the loss is
 // differentiable.
 TEST_P(EncoderContract, GradientsEqualCentralDifferences) {
-  const auto encoder = EncoderOf(GetParam(), at::kDouble, 0.2);
+  const auto encoder = EncoderOf(GetParam(), tensor::kDouble, 0.2);
   const tensor::PackedTokens tokens = PackTexts({{3, 7, 18, 7}, {5}, {4, 4, 9, 11, 3, 9, 17, 30}});
   const ForwardOptions options{.training = true, .seed = 5, .step = 6};
   const auto loss = [&] {
-    return LossOf(PooledRows(TokenRows(encoder.get(), tokens, options), tokens));
+    return SineLoss(PooledRows(TokenRows(encoder.get(), tokens, options), tokens));
   };
   loss().backward();
-  const at::NoGradGuard no_gradient;
+  const tensor::NoGradGuard no_gradient;
   RandomStream stream({.seed = 8, .purpose = "elements"});
   constexpr double kStep = 1e-6;  // gradients reach 50: at 1e-5 the third derivative shows
   for (const NamedParameter& parameter : encoder->Parameters()) {
     auto* values = parameter.value.data_ptr<double>();
-    const at::Tensor gradient = parameter.value.grad().to_dense().contiguous();
+    const tensor::Tensor gradient = GradientOf(parameter.value);
     for (int i = 0; i < 3; ++i) {
       const uint64_t element = stream.Below(static_cast<uint64_t>(parameter.value.numel()));
       const double kept = values[element];
@@ -83,91 +84,93 @@ TEST_P(EncoderContract, GradientsEqualCentralDifferences) {
   }
 }
 
-// Tensors of the device `meta` have shapes and no memory: nothing that runs there reads any through
-// a pointer, and so nothing would on a GPU. The word table is frozen, because how many of its rows
-// have a gradient is not known without memory.
-TEST_P(EncoderContract, ComputesWhereNoMemoryCanBeRead) {
-  const weights::EncoderSpec spec = SpecOf(GetParam());
-  const auto encoder = MakeTransformer(spec, 0.2, [&](std::string_view name) {
-    const auto found = std::find_if(spec.tensors.begin(), spec.tensors.end(),
-                                    [&](const auto& tensor) { return tensor.name == name; });
-    const std::vector<int64_t> shape(found->shape.begin(), found->shape.end());
-    return at::empty(shape, at::TensorOptions(at::kFloat).device(at::kMeta))
-        .requires_grad_(name != spec.embedding.word);
-  });
-  const tensor::PackedTokens tokens = PackTexts(TextsOf(GetParam())).To(at::kMeta);
+// An encoder that was moved to a device reads no memory there, where nobody may, and computes what
+// the operations of its back end give.
+TEST_P(EncoderContract, ComputesOnADeviceWhatItsOperationsCompute) {
+  UseHostDevice();
+  const auto encoder = EncoderOf(GetParam(), tensor::kFloat, 0.2);
+  const auto moved = EncoderOf(GetParam(), tensor::kFloat, 0.2);
+  moved->To(kHostDevice);
+  const tensor::PackedTokens tokens = PackTexts(TextsOf(GetParam()));
+  const tensor::PackedTokens tokens_there = tokens.To(kHostDevice);
   for (const auto precision : {tensor::Precision::kFp32, tensor::Precision::kBf16}) {
-    const at::Tensor rows =
-        TokenRows(encoder.get(), tokens, {.precision = precision, .training = true, .seed = 5});
-    EXPECT_TRUE(rows.is_meta());
-    EXPECT_EQ(rows.sizes(), (std::vector<int64_t>{tokens.tokens(), spec.hidden_size}));
-    tensor::Pool(rows, tokens, tensor::Pooling::kMean).sum().backward();
-    for (const NamedParameter& parameter : encoder->Parameters()) {
-      if (!parameter.trained()) continue;
-      ASSERT_TRUE(parameter.value.grad().defined()) << parameter.name;
-      EXPECT_EQ(parameter.value.grad().sizes(), parameter.value.sizes()) << parameter.name;
-      parameter.value.mutable_grad().reset();
+    const ForwardOptions options{.precision = precision, .training = true, .seed = 5};
+    const tensor::Tensor there = TokenRows(moved.get(), tokens_there, options);
+    EXPECT_EQ(there.device(), kHostDevice);
+    SineLoss(tensor::OnCpu(there)).backward();
+    const tensor::UseReferenceOps reference;
+    const tensor::Tensor here = TokenRows(encoder.get(), tokens, options);
+    EXPECT_TRUE(AreEqual(tensor::OnCpu(there), here));
+    SineLoss(here).backward();
+    const auto wants = encoder->Parameters(), gots = moved->Parameters();
+    for (size_t i = 0; i < wants.size(); ++i) {
+      const tensor::Tensor want = GradientOf(wants[i].value);
+      const tensor::Tensor got = GradientOf(gots[i].value);
+      ASSERT_TRUE(got.defined()) << wants[i].name;
+      EXPECT_LE(Distance(tensor::OnCpu(got), want), 1e-6 * NormOf(want)) << wants[i].name;
+      wants[i].value.set_grad(tensor::Tensor());
+      gots[i].value.set_grad(tensor::Tensor());
     }
   }
-  EXPECT_THROW(encoder->Prepare(kInt8, tensor::Passes::kForward), UsageError);
+  EXPECT_THROW(moved->Prepare(kInt8, tensor::Passes::kForward), UsageError);
 }
 
 // The products of other forms than the kernels' round by their shapes; in double they are as exact.
 TEST_P(EncoderContract, ATextIsTheSameAloneAndPacked) {
-  const at::NoGradGuard no_gradient;
+  const tensor::NoGradGuard no_gradient;
   const bool fused = tensor::UseForm::Wanted() == tensor::Form::kFused;
   const double bound = fused ? 2e-6 : 1e-13;
-  const auto encoder = EncoderOf(GetParam(), fused ? at::kFloat : at::kDouble);
+  const auto encoder = EncoderOf(GetParam(), fused ? tensor::kFloat : tensor::kDouble);
   const std::vector<std::vector<int32_t>> texts = TextsOf(GetParam());
   const tensor::PackedTokens packed = PackTexts(texts);
-  const at::Tensor together = PooledRows(TokenRows(encoder.get(), packed), packed);
+  const tensor::Tensor together = PooledRows(TokenRows(encoder.get(), packed), packed);
   for (size_t b = 0; b < texts.size(); ++b) {
     const tensor::PackedTokens tokens = PackTexts({texts[b]});
-    const at::Tensor alone = PooledRows(TokenRows(encoder.get(), tokens), tokens)[0];
-    const at::Tensor row = together[static_cast<int64_t>(b)];
-    EXPECT_LE((alone - row).norm().item<double>(), bound * row.norm().item<double>()) << b;
+    const tensor::Tensor alone = PooledRows(TokenRows(encoder.get(), tokens), tokens)[0];
+    const tensor::Tensor row = together[static_cast<int64_t>(b)];
+    EXPECT_LE(Distance(alone, row), bound * NormOf(row)) << b;
   }
 }
 
 TEST_P(EncoderContract, ANeighbourNeverMatters) {
-  const at::NoGradGuard no_gradient;
+  const tensor::NoGradGuard no_gradient;
   std::vector<std::vector<int32_t>> texts = TextsOf(GetParam());
-  for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
+  for (const tensor::DType type : {tensor::kFloat, tensor::kDouble}) {
     const auto encoder = EncoderOf(GetParam(), type);
     const tensor::PackedTokens tokens = PackTexts(texts);
-    const at::Tensor before = PooledRows(TokenRows(encoder.get(), tokens), tokens);
+    const tensor::Tensor before = PooledRows(TokenRows(encoder.get(), tokens), tokens);
     std::vector<std::vector<int32_t>> others = texts;
     for (int32_t& id : others[2]) id = 3 + (id + 11) % 50;
     const tensor::PackedTokens changed = PackTexts(others);
-    const at::Tensor after = PooledRows(TokenRows(encoder.get(), changed), changed);
+    const tensor::Tensor after = PooledRows(TokenRows(encoder.get(), changed), changed);
     for (int64_t b = 0; b < before.size(0); ++b) {
-      EXPECT_EQ(at::equal(before[b], after[b]), b != 2) << b;
+      EXPECT_EQ(AreEqual(before[b], after[b]), b != 2) << b;
     }
   }
 }
 
 TEST_P(EncoderContract, InEightBitsTextsAreNearAndNeighboursNeverMatter) {
-  const at::NoGradGuard no_gradient;
-  const auto encoder = EncoderOf(GetParam(), at::kFloat);
+  const tensor::NoGradGuard no_gradient;
+  const auto encoder = EncoderOf(GetParam(), tensor::kFloat);
   std::vector<std::vector<int32_t>> texts = TextsOf(GetParam());
   const tensor::PackedTokens tokens = PackTexts(texts);
-  const at::Tensor fp32 = PooledRows(TokenRows(encoder.get(), tokens), tokens);
+  const tensor::Tensor fp32 = PooledRows(TokenRows(encoder.get(), tokens), tokens);
   const bool fits = FitsKernels(SpecOf(GetParam()));
   const ForwardOptions options{.precision = kInt8};
-  const at::Tensor before = PooledRows(TokenRows(encoder.get(), tokens, options), tokens);
+  const tensor::Tensor before = PooledRows(TokenRows(encoder.get(), tokens, options), tokens);
   for (int32_t& id : texts[2]) id = 3 + (id + 11) % 50;
   const tensor::PackedTokens changed = PackTexts(texts);
-  const at::Tensor after = PooledRows(TokenRows(encoder.get(), changed, options), changed);
+  const tensor::Tensor after = PooledRows(TokenRows(encoder.get(), changed, options), changed);
   for (int64_t b = 0; b < before.size(0); ++b) {
-    const double length = (fp32[b].norm() * before[b].norm()).item<double>();
-    EXPECT_GT((fp32[b] * before[b]).sum().item<double>(), kLeastCosine * length) << b;
-    EXPECT_TRUE(!fits || !at::equal(before[b], fp32[b])) << b;
-    EXPECT_EQ(at::equal(before[b], after[b]), b != 2) << b;
+    const double length = NormOf(fp32[b]) * NormOf(before[b]);
+    EXPECT_GT(DotOf(fp32[b], before[b]), kLeastCosine * length) << b;
+    EXPECT_TRUE(!fits || !AreEqual(before[b], fp32[b])) << b;
+    EXPECT_EQ(AreEqual(before[b], after[b]), b != 2) << b;
   }
 }
 
 TEST_P(EncoderContract, EightBitsAreForForwardPassesOnly) {
-  const auto encoder = EncoderOf(GetParam(), at::kFloat);
+  const auto encoder = EncoderOf(GetParam(), tensor::kFloat);
   EXPECT_THROW(encoder->Prepare(kInt8, tensor::Passes::kBoth), std::logic_error);
   const tensor::PackedTokens tokens = PackTexts(TextsOf(GetParam()));
   encoder->Prepare(kInt8, tensor::Passes::kForward);
@@ -179,15 +182,15 @@ TEST_P(EncoderContract, EightBitsAreForForwardPassesOnly) {
 
 // Dropout changes what an encoder with a rate computes, and rate 0 is no dropout.
 TEST_P(EncoderContract, DropoutIsOfTrainingOnly) {
-  const at::NoGradGuard no_gradient;
+  const tensor::NoGradGuard no_gradient;
   const tensor::PackedTokens tokens = PackTexts(TextsOf(GetParam()));
   const ForwardOptions training{.training = true, .seed = 5, .step = 6};
   const auto rows = [&](double rate, const ForwardOptions& options) {
-    return TokenRows(EncoderOf(GetParam(), at::kFloat, rate).get(), tokens, options);
+    return TokenRows(EncoderOf(GetParam(), tensor::kFloat, rate).get(), tokens, options);
   };
-  const at::Tensor wanted = rows(0.3, {});
-  EXPECT_TRUE(at::equal(rows(0, training), wanted));
-  EXPECT_FALSE(at::equal(rows(0.3, training), wanted));
+  const tensor::Tensor wanted = rows(0.3, {});
+  EXPECT_TRUE(AreEqual(rows(0, training), wanted));
+  EXPECT_FALSE(AreEqual(rows(0.3, training), wanted));
 }
 
 nlohmann::json FolderConfig(const EncoderCase& one) {
@@ -196,8 +199,8 @@ nlohmann::json FolderConfig(const EncoderCase& one) {
   return config;
 }
 
-at::Tensor EncodeSome(DualEncoder* model) {
-  const at::NoGradGuard no_gradient;
+tensor::Tensor EncodeSome(DualEncoder* model) {
+  const tensor::NoGradGuard no_gradient;
   model->Prepare(TextKind::kDocument, tensor::Precision::kFp32, tensor::Passes::kForward);
   const std::vector<std::string_view> texts = {"alpha beta fast", "music", "x1 y2 red"};
   const text::EncodedTexts encoded = model->tokenizer(TextKind::kDocument).EncodeAll(texts, 20, 1);
@@ -217,7 +220,7 @@ TEST_P(EncoderContract, ASavedModelHasTheSameBytes) {
     model->Save(second);
     EXPECT_EQ(ReadFile(second / "model.safetensors"), ReadFile(first / "model.safetensors"));
     EXPECT_EQ(ReadFile(second / "config.json"), ReadFile(first / "config.json"));
-    EXPECT_TRUE(at::equal(EncodeSome(DualEncoder::Load(second).get()), EncodeSome(model.get())));
+    EXPECT_TRUE(AreEqual(EncodeSome(DualEncoder::Load(second).get()), EncodeSome(model.get())));
   }
 }
 
@@ -228,10 +231,10 @@ TEST_P(EncoderContract, ABf16FileIsRead) {
   WriteFormulaFolder(folder.path() / "wide", config);
   WriteFormulaFolder(folder.path() / "narrow", config, {.dtype = weights::Dtype::kBF16});
   const auto model = DualEncoder::Load(folder.path() / "narrow");
-  const at::Tensor wanted = EncodeSome(DualEncoder::Load(folder.path() / "wide").get());
-  const double error = (EncodeSome(model.get()) - wanted).norm().item<double>();
+  const tensor::Tensor wanted = EncodeSome(DualEncoder::Load(folder.path() / "wide").get());
+  const double error = Distance(EncodeSome(model.get()), wanted);
   EXPECT_GT(error, 0);
-  EXPECT_LE(error, 0.05 * wanted.norm().item<double>());
+  EXPECT_LE(error, 0.05 * NormOf(wanted));
   model->Save(folder.path() / "saved");
   const nlohmann::json saved =
       nlohmann::json::parse(ReadFile(folder.path() / "saved" / "config.json"));
@@ -247,14 +250,14 @@ TEST(EncoderDirection, IsWrittenWithTheModel) {
     WriteFormulaFolder(folder.path() / "base", FolderConfig(one));
     const auto base = DualEncoder::Load(folder.path() / "base");
     const auto other = DualEncoder::Load(folder.path() / "base", {.is_causal = !causal});
-    const at::Tensor wanted = EncodeSome(other.get());
-    EXPECT_FALSE(at::equal(EncodeSome(base.get()), wanted)) << one.name;
+    const tensor::Tensor wanted = EncodeSome(other.get());
+    EXPECT_FALSE(AreEqual(EncodeSome(base.get()), wanted)) << one.name;
     EXPECT_NE(base->settings(), other->settings());
     other->Save(folder.path() / "saved");
     const nlohmann::json saved =
         nlohmann::json::parse(ReadFile(folder.path() / "saved" / "config.json"));
     EXPECT_EQ(saved["is_causal"], !causal);
-    EXPECT_TRUE(at::equal(EncodeSome(DualEncoder::Load(folder.path() / "saved").get()), wanted));
+    EXPECT_TRUE(AreEqual(EncodeSome(DualEncoder::Load(folder.path() / "saved").get()), wanted));
     // What the folder says already changes nothing.
     const auto same = DualEncoder::Load(folder.path() / "base", {.is_causal = causal});
     same->Save(folder.path() / "same");

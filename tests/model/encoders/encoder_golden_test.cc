@@ -1,7 +1,5 @@
 // Every encoder of the catalogue against transformers: embeddings and gradients of small encoders
 // in float64 through the reference forms, in float32 and in bf16.
-#include <ATen/TensorOperators.h>
-#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +7,9 @@
 #include <set>
 
 #include "model/encoders/encoder_cases.h"
+#include "support/tensors.h"
+#include "tensor/core/tape.h"
+#include "tensor/core/tensor.h"
 #include "tensor/kernels/cpu/bf16_products.h"
 #include "tensor/machine/process.h"
 #include "weights/architecture.h"
@@ -36,12 +37,12 @@ class EncoderGolden : public testing::TestWithParam<EncoderCase> {
   const json& golden() const { return GetParam().golden; }
 
   // Compares norms and stored columns of `rows` [B, H], relative to each row's norm.
-  void ExpectRows(const at::Tensor& rows, const json& wanted, double tolerance) const {
+  void ExpectRows(const tensor::Tensor& rows, const json& wanted, double tolerance) const {
     ASSERT_EQ(static_cast<size_t>(rows.size(0)), wanted.size());
     for (int64_t b = 0; b < rows.size(0); ++b) {
       const json& row = wanted[static_cast<size_t>(b)];
       const double norm = row[0];
-      EXPECT_NEAR(rows[b].norm().item<double>(), norm, tolerance * norm) << "text " << b;
+      EXPECT_NEAR(NormOf(rows[b]), norm, tolerance * norm) << "text " << b;
       for (size_t c = 0; c < golden()["columns"].size(); ++c) {
         const int64_t column = golden()["columns"][c];
         EXPECT_NEAR(rows[b][column].item<double>(), row[c + 1].get<double>(), tolerance * norm)
@@ -60,13 +61,11 @@ class EncoderGolden : public testing::TestWithParam<EncoderCase> {
     for (const NamedParameter& parameter : parameters) {
       ASSERT_TRUE(wanted.contains(parameter.name)) << parameter.name;
       const json& one = wanted[parameter.name];
-      at::Tensor gradient = parameter.value.grad();
-      if (gradient.is_sparse()) gradient = gradient.to_dense();
-      gradient = gradient.to(at::kDouble).flatten();
+      const tensor::Tensor gradient = GradientOf(parameter.value);
       const double scale = std::max(one[0].get<double>(), 1e-3 * largest);
-      EXPECT_NEAR(gradient.norm().item<double>(), one[norm_place].get<double>(), tolerance * scale)
+      EXPECT_NEAR(NormOf(gradient), one[norm_place].get<double>(), tolerance * scale)
           << parameter.name;
-      EXPECT_NEAR(gradient[one[2].get<int64_t>()].item<double>(), one[3].get<double>(),
+      EXPECT_NEAR(ElementsOf(gradient).at(one[2].get<size_t>()), one[3].get<double>(),
                   tolerance * scale)
           << parameter.name;
     }
@@ -74,43 +73,43 @@ class EncoderGolden : public testing::TestWithParam<EncoderCase> {
 };
 
 TEST_P(EncoderGolden, Float64EqualsTransformersToNinePlaces) {
-  const auto encoder = EncoderOf(GetParam(), at::kDouble);
+  const auto encoder = EncoderOf(GetParam(), tensor::kDouble);
   const tensor::PackedTokens tokens = PackTexts(TextsOf(GetParam()));
-  const at::Tensor rows = TokenRows(encoder.get(), tokens);
-  const at::Tensor pooled = PooledRows(rows, tokens);
+  const tensor::Tensor rows = TokenRows(encoder.get(), tokens);
+  const tensor::Tensor pooled = PooledRows(rows, tokens);
   ExpectRows(pooled, golden()["pooled"], 1e-9);
-  const at::Tensor last = rows[rows.size(0) - 1];
+  const tensor::Tensor last = rows[rows.size(0) - 1];
   for (size_t c = 0; c < golden()["columns"].size(); ++c) {
     EXPECT_NEAR(last[golden()["columns"][c].get<int64_t>()].item<double>(),
-                golden()["last"][c].get<double>(), 1e-9 * last.norm().item<double>());
+                golden()["last"][c].get<double>(), 1e-9 * NormOf(last));
   }
-  const at::Tensor loss = LossOf(pooled);
+  const tensor::Tensor loss = SineLoss(pooled);
   EXPECT_NEAR(loss.item<double>(), golden()["loss"].get<double>(), 1e-9);
   loss.backward();
   ExpectGradients(encoder.get(), 1e-9, 0);
 }
 
 TEST_P(EncoderGolden, Float32IsWithinTenToTheMinusFive) {
-  const auto encoder = EncoderOf(GetParam(), at::kFloat);
+  const auto encoder = EncoderOf(GetParam(), tensor::kFloat);
   const tensor::PackedTokens tokens = PackTexts(TextsOf(GetParam()));
-  const at::Tensor pooled = PooledRows(TokenRows(encoder.get(), tokens), tokens);
+  const tensor::Tensor pooled = PooledRows(TokenRows(encoder.get(), tokens), tokens);
   ExpectRows(pooled, golden()["pooled32"], 1e-5);
-  LossOf(pooled).backward();
+  SineLoss(pooled).backward();
   ExpectGradients(encoder.get(), 1e-4, 1);
 }
 
 TEST_P(EncoderGolden, Bf16ErrsAtMostHalfAsMuchAgain) {
   if (!tensor::HasBf16Products()) GTEST_SKIP() << "no products of bf16";
-  const at::NoGradGuard no_gradient;
+  const tensor::NoGradGuard no_gradient;
   const tensor::PackedTokens tokens = PackTexts(TextsOf(GetParam()));
-  const auto exact = EncoderOf(GetParam(), at::kDouble);
-  const auto encoder = EncoderOf(GetParam(), at::kFloat);
-  const at::Tensor wanted = PooledRows(TokenRows(exact.get(), tokens), tokens);
-  const at::Tensor got =
+  const auto exact = EncoderOf(GetParam(), tensor::kDouble);
+  const auto encoder = EncoderOf(GetParam(), tensor::kFloat);
+  const tensor::Tensor wanted = PooledRows(TokenRows(exact.get(), tokens), tokens);
+  const tensor::Tensor got =
       PooledRows(TokenRows(encoder.get(), tokens, {.precision = tensor::Precision::kBf16}), tokens);
   double squares = 0;
   for (const double error : golden()["bf16"]) squares += error * error;
-  EXPECT_LE((got - wanted).norm().item<double>(), 1.5 * std::sqrt(squares));
+  EXPECT_LE(Distance(got, wanted), 1.5 * std::sqrt(squares));
 }
 
 INSTANTIATE_TEST_SUITE_P(Catalogue, EncoderGolden, testing::ValuesIn(EncoderCases()),

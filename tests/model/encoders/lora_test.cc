@@ -1,13 +1,5 @@
 // Low-rank adapters: values and gradients against PEFT's (tools/golden/make_lora_golden.py),
 // central differences, and each form of the operations against the reference in float64.
-#include <ATen/TensorOperators.h>
-#include <ATen/core/Tensor.h>
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/cos.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/norm.h>
-#include <ATen/ops/sin.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,6 +14,10 @@
 #include "base/json/json_reader.h"
 #include "base/random.h"
 #include "model/encoders/transformer.h"
+#include "support/tensors.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tape.h"
+#include "tensor/core/tensor.h"
 #include "tensor/kernels/cpu/bf16_products.h"
 #include "tensor/machine/process.h"
 #include "tensor/ops.h"
@@ -36,13 +32,13 @@ namespace {
 using nlohmann::json;
 
 // formula_values of tools/golden/make_lora_golden.py.
-at::Tensor FormulaTensor(std::string_view name, at::IntArrayRef shape) {
+tensor::Tensor FormulaTensor(std::string_view name, const tensor::Shape& shape) {
   uint64_t seed = 0xCBF29CE484222325U;
   for (const char byte : name) seed = (seed ^ static_cast<unsigned char>(byte)) * 0x100000001B3U;
   int64_t power = 1;
   while (shape.size() == 2 && power * power < shape[1]) power *= 2;
   const bool norm = shape.size() == 1 && name.ends_with(".weight");
-  at::Tensor values = at::empty(shape, at::kDouble);
+  tensor::Tensor values = tensor::Empty(shape, tensor::kDouble);
   for (int64_t i = 0; i < values.numel(); ++i) {
     uint64_t x = (seed + static_cast<uint64_t>(i)) * 0x9E3779B97F4A7C15U;
     x ^= x >> 32;
@@ -76,7 +72,7 @@ Case CaseOf(const json& golden) {
           golden};
 }
 
-AdapterPlan PlanOf(const Case& one, at::ScalarType type, double dropout = 0) {
+AdapterPlan PlanOf(const Case& one, tensor::DType type, double dropout = 0) {
   const json& lora = one.golden["lora"];
   const json& targets = lora["target_modules"];
   const auto names = targets.is_string() ? std::vector<std::string>{targets.get<std::string>()}
@@ -91,7 +87,7 @@ AdapterPlan PlanOf(const Case& one, at::ScalarType type, double dropout = 0) {
                    .scale = settings.scale(),
                    .dropout = dropout,
                    .start = {}};
-  plan.start = [type](const std::string& linear, bool up, at::IntArrayRef shape) {
+  plan.start = [type](const std::string& linear, bool up, const tensor::Shape& shape) {
     return FormulaTensor(linear + (up ? ".lora_B.weight" : ".lora_A.weight"), shape)
         .to(type)
         .requires_grad_(true);
@@ -100,7 +96,7 @@ AdapterPlan PlanOf(const Case& one, at::ScalarType type, double dropout = 0) {
 }
 
 // A frozen encoder with adapters.
-std::unique_ptr<Encoder> EncoderOf(const Case& one, at::ScalarType type, double dropout = 0) {
+std::unique_ptr<Encoder> EncoderOf(const Case& one, tensor::DType type, double dropout = 0) {
   const auto source = [&](std::string_view name) {
     const auto found = std::find_if(one.spec.tensors.begin(), one.spec.tensors.end(),
                                     [&](const auto& tensor) { return tensor.name == name; });
@@ -114,24 +110,19 @@ tensor::PackedTokens TokensOf(const Case& one) {
   return tensor::Pack(std::vector<std::span<const int32_t>>(texts.begin(), texts.end()));
 }
 
-at::Tensor Pooled(Encoder& encoder, const Case& one, const ForwardOptions& options = {}) {
+tensor::Tensor Pooled(Encoder& encoder, const Case& one, const ForwardOptions& options = {}) {
   encoder.Prepare(options.precision, tensor::Passes::kBoth);
   const tensor::PackedTokens tokens = TokensOf(one);
   return tensor::Pool(encoder.Forward(tokens, options), tokens, tensor::Pooling::kMean)
-      .to(at::kDouble);
+      .to(tensor::kDouble);
 }
 
-at::Tensor LossOf(const at::Tensor& pooled) {
-  const at::Tensor places = at::arange(pooled.numel(), at::kDouble).view(pooled.sizes());
-  return (at::sin(pooled) * at::cos(places)).sum();
-}
-
-void ExpectNumbers(const at::Tensor& got, const json& want, double tolerance) {
-  const at::Tensor flat = got.detach().to(at::kDouble).contiguous().view({-1});
+void ExpectNumbers(const tensor::Tensor& got, const json& want, double tolerance) {
+  const std::vector<double> elements = ElementsOf(got);
   const double norm = want["norm"];
-  EXPECT_NEAR(flat.norm().item<double>(), norm, tolerance * std::max(norm, 1.0));
+  EXPECT_NEAR(NormOf(got), norm, tolerance * std::max(norm, 1.0));
   for (size_t i = 0; i < want["first"].size(); ++i) {
-    EXPECT_NEAR(flat.data_ptr<double>()[i], want["first"][i], tolerance * std::max(norm, 1.0));
+    EXPECT_NEAR(elements.at(i), want["first"][i], tolerance * std::max(norm, 1.0));
   }
 }
 
@@ -148,13 +139,13 @@ class Peft : public testing::TestWithParam<std::string> {
  protected:
   const Case case_ = CaseOf(LoraGolden()[GetParam()]);
 
-  void ExpectGolden(at::ScalarType type, double tolerance) const {
+  void ExpectGolden(tensor::DType type, double tolerance) const {
     const auto encoder = EncoderOf(case_, type);
-    const at::Tensor pooled = Pooled(*encoder, case_);
+    const tensor::Tensor pooled = Pooled(*encoder, case_);
     for (size_t b = 0; b < case_.golden["pooled"].size(); ++b) {
       ExpectNumbers(pooled[static_cast<int64_t>(b)], case_.golden["pooled"][b], tolerance);
     }
-    LossOf(pooled).backward();
+    SineLoss(pooled).backward();
     size_t compared = 0;
     for (const NamedParameter& parameter : encoder->Parameters()) {
       SCOPED_TRACE(parameter.name);
@@ -171,36 +162,37 @@ class Peft : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(Peft, AdaptsTheSameMaps) {
-  const std::set<std::string> linears = PlanOf(case_, at::kFloat).linears;
+  const std::set<std::string> linears = PlanOf(case_, tensor::kFloat).linears;
   EXPECT_EQ(std::vector<std::string>(linears.begin(), linears.end()),
             case_.golden["targets"].get<std::vector<std::string>>());
 }
 
 // transformers computes norms and rotary tables of decoders in float32.
 TEST_P(Peft, ReferenceFormsInFloat64AreItsOwn) {
-  ExpectGolden(at::kDouble, case_.golden["config"]["model_type"] == "bert" ? 1e-9 : 1e-6);
+  ExpectGolden(tensor::kDouble, case_.golden["config"]["model_type"] == "bert" ? 1e-9 : 1e-6);
 }
 
 TEST_P(Peft, FusedFormsInFloat32AreItsOwn) {
   tensor::SetUpProcess(0);
-  ExpectGolden(at::kFloat, 1e-5);
+  ExpectGolden(tensor::kFloat, 1e-5);
 }
 
 // Error of a gradient and of embeddings, relative to the float64 reference.
-double RelativeError(const at::Tensor& got, const at::Tensor& want) {
-  return ((got.to(at::kDouble) - want).norm() / want.norm()).item<double>();
+double RelativeError(const tensor::Tensor& got, const tensor::Tensor& want) {
+  return Distance(got, want) / NormOf(want);
 }
 
 // Adapters are computed beside bf16 weights. Rounding explains errors of a few 2^-8.
 TEST_P(Peft, Bf16FollowsTheReference) {
   tensor::SetUpProcess(0);
   if (!tensor::HasBf16Products()) GTEST_SKIP() << "no products of bf16";
-  const auto reference = EncoderOf(case_, at::kDouble), fused = EncoderOf(case_, at::kFloat);
-  const at::Tensor want = Pooled(*reference, case_);
-  const at::Tensor got = Pooled(*fused, case_, {.precision = tensor::Precision::kBf16});
+  const auto reference = EncoderOf(case_, tensor::kDouble),
+             fused = EncoderOf(case_, tensor::kFloat);
+  const tensor::Tensor want = Pooled(*reference, case_);
+  const tensor::Tensor got = Pooled(*fused, case_, {.precision = tensor::Precision::kBf16});
   EXPECT_LT(RelativeError(got, want), 0.02);
-  LossOf(want).backward();
-  LossOf(got).backward();
+  SineLoss(want).backward();
+  SineLoss(got).backward();
   const auto wants = reference->Parameters(), gots = fused->Parameters();
   for (size_t i = 0; i < wants.size(); ++i) {
     if (!wants[i].trained()) continue;
@@ -213,14 +205,14 @@ TEST_P(Peft, Bf16FollowsTheReference) {
 TEST_P(Peft, DropoutIsTheReferences) {
   tensor::SetUpProcess(0);
   const ForwardOptions options{.training = true, .seed = 4, .step = 9};
-  const auto reference = EncoderOf(case_, at::kDouble, 0.3);
-  const auto fused = EncoderOf(case_, at::kFloat, 0.3);
-  const at::Tensor want = Pooled(*reference, case_, options);
-  const at::Tensor got = Pooled(*fused, case_, options);
+  const auto reference = EncoderOf(case_, tensor::kDouble, 0.3);
+  const auto fused = EncoderOf(case_, tensor::kFloat, 0.3);
+  const tensor::Tensor want = Pooled(*reference, case_, options);
+  const tensor::Tensor got = Pooled(*fused, case_, options);
   EXPECT_LT(RelativeError(got, want), 1e-6);
   EXPECT_GT(RelativeError(Pooled(*fused, case_), want), 1e-3);  // without
-  LossOf(want).backward();
-  LossOf(got).backward();
+  SineLoss(want).backward();
+  SineLoss(got).backward();
   const auto wants = reference->Parameters(), gots = fused->Parameters();
   for (size_t i = 0; i < wants.size(); ++i) {
     if (!wants[i].trained()) continue;
@@ -230,25 +222,29 @@ TEST_P(Peft, DropoutIsTheReferences) {
 
 TEST_P(Peft, DropoutIsOfTrainingOnly) {
   tensor::SetUpProcess(0);
-  const at::Tensor want = Pooled(*EncoderOf(case_, at::kDouble), case_);
-  EXPECT_TRUE(Pooled(*EncoderOf(case_, at::kDouble, 0.3), case_).equal(want));
-  EXPECT_LT(RelativeError(Pooled(*EncoderOf(case_, at::kFloat, 0.3), case_), want), 1e-6);
+  const tensor::Tensor want = Pooled(*EncoderOf(case_, tensor::kDouble), case_);
+  EXPECT_TRUE(AreEqual(Pooled(*EncoderOf(case_, tensor::kDouble, 0.3), case_), want));
+  EXPECT_LT(RelativeError(Pooled(*EncoderOf(case_, tensor::kFloat, 0.3), case_), want), 1e-6);
 }
 
 // The columns of its input that a map's A has read, for one token.
-std::string ColumnsRead(const at::Tensor& down) {
-  const at::Tensor sums = down.grad().abs().sum(0).to(at::kDouble).contiguous();
-  std::string columns;
-  for (int64_t k = 0; k < sums.numel(); ++k) columns += sums.data_ptr<double>()[k] == 0 ? '-' : 'x';
+std::string ColumnsRead(const tensor::Tensor& down) {
+  const auto width = static_cast<size_t>(down.size(1));
+  std::string columns(width, '-');
+  size_t i = 0;
+  for (const double slope : ElementsOf(down.grad())) {
+    if (slope != 0) columns[i % width] = 'x';
+    ++i;
+  }
   return columns;
 }
 
 // Maps of one input (a stack) share their dropout; no others do.
 TEST_P(Peft, EachInputHasADropoutOfItsOwn) {
-  const auto encoder = EncoderOf(case_, at::kDouble, 0.3);
+  const auto encoder = EncoderOf(case_, tensor::kDouble, 0.3);
   const std::vector<int32_t> text = {17};
   const tensor::PackedTokens tokens = tensor::Pack(std::vector<std::span<const int32_t>>{text});
-  LossOf(encoder->Forward(tokens, {.training = true, .seed = 4, .step = 9})).backward();
+  SineLoss(encoder->Forward(tokens, {.training = true, .seed = 4, .step = 9})).backward();
   std::vector<std::string> seen;
   for (const AdaptedLinear& adapted : encoder->Adapters()) {
     const std::string columns = ColumnsRead(adapted.down);
@@ -262,9 +258,9 @@ TEST_P(Peft, EachInputHasADropoutOfItsOwn) {
 
 TEST_P(Peft, GradientsEqualCentralDifferencesWithDropout) {
   const ForwardOptions options{.training = true, .seed = 4, .step = 9};
-  const auto encoder = EncoderOf(case_, at::kDouble, 0.3);
-  LossOf(Pooled(*encoder, case_, options)).backward();
-  const at::NoGradGuard no_gradient;
+  const auto encoder = EncoderOf(case_, tensor::kDouble, 0.3);
+  SineLoss(Pooled(*encoder, case_, options)).backward();
+  const tensor::NoGradGuard no_gradient;
   RandomStream stream({.seed = 8, .purpose = "elements"});
   constexpr double kStep = 1e-5;
   for (const NamedParameter& parameter : encoder->Parameters()) {
@@ -276,10 +272,10 @@ TEST_P(Peft, GradientsEqualCentralDifferencesWithDropout) {
       double losses[2];
       for (const int side : {0, 1}) {
         values[element] = kept + (side == 0 ? kStep : -kStep);
-        losses[side] = LossOf(Pooled(*encoder, case_, options)).item<double>();
+        losses[side] = SineLoss(Pooled(*encoder, case_, options)).item<double>();
       }
       values[element] = kept;
-      EXPECT_NEAR(parameter.value.grad().to_dense().contiguous().data_ptr<double>()[element],
+      EXPECT_NEAR(parameter.value.grad().data_ptr<double>()[element],
                   (losses[0] - losses[1]) / (2 * kStep), 1e-7)
           << parameter.name << "[" << element << "]";
     }
@@ -290,17 +286,17 @@ TEST_P(Peft, GradientsEqualCentralDifferencesWithDropout) {
 TEST_P(Peft, PackingOnUseChangesNoByte) {
   tensor::SetUpProcess(0);
   for (const tensor::Precision precision : tensor::TestedPrecisions()) {
-    const auto kept = EncoderOf(case_, at::kFloat), on_use = EncoderOf(case_, at::kFloat);
+    const auto kept = EncoderOf(case_, tensor::kFloat), on_use = EncoderOf(case_, tensor::kFloat);
     on_use->PackFrozenOnUse();
-    const at::Tensor want = Pooled(*kept, case_, {.precision = precision});
-    const at::Tensor got = Pooled(*on_use, case_, {.precision = precision});
-    EXPECT_TRUE(want.equal(got));
-    LossOf(want).backward();
-    LossOf(got).backward();
+    const tensor::Tensor want = Pooled(*kept, case_, {.precision = precision});
+    const tensor::Tensor got = Pooled(*on_use, case_, {.precision = precision});
+    EXPECT_TRUE(AreEqual(want, got));
+    SineLoss(want).backward();
+    SineLoss(got).backward();
     const auto wants = kept->Parameters(), gots = on_use->Parameters();
     for (size_t i = 0; i < wants.size(); ++i) {
       if (!wants[i].trained()) continue;
-      EXPECT_TRUE(gots[i].value.grad().equal(wants[i].value.grad())) << wants[i].name;
+      EXPECT_TRUE(AreEqual(gots[i].value.grad(), wants[i].value.grad())) << wants[i].name;
     }
   }
 }
@@ -311,9 +307,9 @@ TEST_P(Peft, PackingOnUseKeepsMapsOfOneShapeApart) {
   json golden = case_.golden;
   golden["config"]["intermediate_size"] = golden["config"]["hidden_size"];
   const Case square = CaseOf(golden);
-  const auto kept = EncoderOf(square, at::kFloat), on_use = EncoderOf(square, at::kFloat);
+  const auto kept = EncoderOf(square, tensor::kFloat), on_use = EncoderOf(square, tensor::kFloat);
   on_use->PackFrozenOnUse();
-  EXPECT_TRUE(Pooled(*kept, square).equal(Pooled(*on_use, square)));
+  EXPECT_TRUE(AreEqual(Pooled(*kept, square), Pooled(*on_use, square)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Golden, Peft, testing::ValuesIn(CaseNames()));

@@ -1,8 +1,6 @@
 // Pooling of the real all-MiniLM-L6-v2 against sentence-transformers, with and without the tokens
 // of prompts. Golden numbers: tools/golden/make_pooling_golden.py, which has the same texts and
 // prompts.
-#include <ATen/TensorOperators.h>
-#include <ATen/core/Tensor.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +16,9 @@
 #include "model/dual_encoder.h"
 #include "model/prompt_lengths.h"
 #include "support/temporary_folder.h"
+#include "support/tensors.h"
 #include "support/test_data.h"
+#include "tensor/core/tensor.h"
 #include "tensor/machine/process.h"
 
 namespace tandem::model {
@@ -89,7 +89,7 @@ void WriteChanged(const std::filesystem::path& model, const std::filesystem::pat
       {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}])");
 }
 
-at::Tensor Encode(DualEncoder& model, const std::string& prompt) {
+tensor::Tensor Encode(DualEncoder& model, const std::string& prompt) {
   std::vector<std::string> texts = Texts();
   for (std::string& text : texts) text.insert(0, prompt);
   const std::vector<std::string_view> views(texts.begin(), texts.end());
@@ -100,12 +100,12 @@ at::Tensor Encode(DualEncoder& model, const std::string& prompt) {
   for (size_t b = 0; b < ids.size(); ++b) spans.push_back(ids[b]);
   const std::vector<int32_t> prompts(texts.size(), PromptLengths(tokenizer, most).Of(prompt));
   model.Prepare(TextKind::kQuery, tensor::Precision::kFp32, tensor::Passes::kForward);
-  return model.Encode(tensor::Pack(spans, {}, prompts), TextKind::kQuery, {}).detach().contiguous();
+  return model.Encode(tensor::Pack(spans, {}, prompts), TextKind::kQuery, {}).detach();
 }
 
 // The largest difference of the stored numbers, as a share of the row's norm where that is more
 // than 1.
-double Difference(const at::Tensor& embedding, const Row& want) {
+double Difference(const tensor::Tensor& embedding, const Row& want) {
   const auto* got = embedding.data_ptr<float>();
   double projection = 0, weights = 0, worst = 0;
   for (int64_t j = 0; j < embedding.numel(); ++j) {
@@ -114,7 +114,7 @@ double Difference(const at::Tensor& embedding, const Row& want) {
     weights += weight * weight;
   }
   worst = std::abs(projection - want.projection) / std::sqrt(weights);
-  worst = std::max(worst, std::abs(embedding.norm().item<double>() - want.norm));
+  worst = std::max(worst, std::abs(NormOf(embedding) - want.norm));
   for (size_t c = 0; c < want.columns.size(); ++c) {
     worst = std::max(worst, std::abs(static_cast<double>(got[c]) - want.columns[c]));
   }
@@ -135,7 +135,7 @@ TEST(PoolingParity, EqualsSentenceTransformersInEveryMode) {
     WriteChanged(*folder, changed.path(), modes, include_prompt);
     const auto model = DualEncoder::Load(changed.path());
     EXPECT_EQ(model->include_prompt(TextKind::kQuery), include_prompt);
-    const at::Tensor got = Encode(*model, Prompts()[prompt]);
+    const tensor::Tensor got = Encode(*model, Prompts()[prompt]);
     ASSERT_EQ(static_cast<size_t>(got.size(0)), rows.size());
     for (const Row& row : rows) {
       const double difference = Difference(got[static_cast<int64_t>(row.text)], row);

@@ -3,12 +3,6 @@
 // from.
 #include "weights/modules/prediction_head.h"
 
-#include <ATen/TensorOperators.h>
-#include <ATen/core/Tensor.h>
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/cos.h>
-#include <ATen/ops/sin.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +18,12 @@
 #include "support/captured_messages.h"
 #include "support/error_matching.h"
 #include "support/temporary_folder.h"
+#include "support/tensors.h"
 #include "support/tiny_model.h"
+#include "tensor/core/functions/functions.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tape.h"
+#include "tensor/core/tensor.h"
 #include "tensor/kernels/cpu/bf16_products.h"
 #include "tensor/machine/process.h"
 #include "weights/safetensors/safetensors_writer.h"
@@ -54,8 +53,8 @@ std::vector<weights::ModuleParameter> HeadTensors(const json& config) {
   return tensors;
 }
 
-at::Tensor Rows(DualEncoder& model, const std::vector<int64_t>& lengths,
-                tensor::Precision precision = tensor::Precision::kFp32) {
+tensor::Tensor Rows(DualEncoder& model, const std::vector<int64_t>& lengths,
+                    tensor::Precision precision = tensor::Precision::kFp32) {
   std::vector<std::vector<int32_t>> texts;
   for (const int64_t length : lengths) {
     texts.push_back(FormulaIds(static_cast<int>(texts.size()), length, 96));
@@ -94,12 +93,12 @@ TEST_F(PredictionHead, EqualsTransformers) {
     SCOPED_TRACE(golden["name"].get<std::string>());
     WriteBase(golden["config"]);
     const auto model = Load();
-    const at::Tensor rows = Rows(*model, golden["lengths"]);
+    const tensor::Tensor rows = Rows(*model, golden["lengths"]);
     ASSERT_EQ(static_cast<size_t>(rows.size(0)), golden["rows"].size());
     for (int64_t b = 0; b < rows.size(0); ++b) {
       const json& want = golden["rows"][static_cast<size_t>(b)];
       const double norm = want[0];
-      EXPECT_NEAR(rows[b].norm().item<double>(), norm, 1e-5 * norm) << b;
+      EXPECT_NEAR(NormOf(rows[b]), norm, 1e-5 * norm) << b;
       for (size_t c = 0; c < golden["columns"].size(); ++c) {
         EXPECT_NEAR(rows[b][golden["columns"][c].get<int64_t>()].item<double>(),
                     want[c + 1].get<double>(), 1e-5 * norm)
@@ -119,9 +118,7 @@ TEST_F(PredictionHead, GradientsEqualAutograds) {
     SCOPED_TRACE(golden["name"].get<std::string>());
     WriteBase(golden["config"]);
     const auto model = Load();
-    const at::Tensor rows = Rows(*model, golden["lengths"]).to(at::kDouble);
-    const at::Tensor places = at::arange(rows.numel(), at::kDouble).view(rows.sizes());
-    (at::sin(rows) * at::cos(places)).sum().backward();
+    SineLoss(Rows(*model, golden["lengths"])).backward();
     size_t compared = 0;
     for (const NamedParameter& parameter : model->Parameters()) {
       const auto found = names.find(parameter.name);
@@ -130,9 +127,9 @@ TEST_F(PredictionHead, GradientsEqualAutograds) {
       ++compared;
       const json& want = golden["gradients"][name];
       const double norm = want[0];
-      const at::Tensor gradient = parameter.value.grad().to(at::kDouble).flatten();
-      EXPECT_NEAR(gradient.norm().item<double>(), norm, 1e-4 * norm) << name;
-      EXPECT_NEAR(gradient[want[1].get<int64_t>()].item<double>(), want[2].get<double>(),
+      const tensor::Tensor gradient = parameter.value.grad();
+      EXPECT_NEAR(NormOf(gradient), norm, 1e-4 * norm) << name;
+      EXPECT_NEAR(ElementsOf(gradient).at(want[1].get<size_t>()), want[2].get<double>(),
                   1e-4 * norm)
           << name;
     }
@@ -142,15 +139,15 @@ TEST_F(PredictionHead, GradientsEqualAutograds) {
 
 TEST_F(PredictionHead, Bf16ErrsAtMostHalfAsMuchAgain) {
   if (!tensor::HasBf16Products()) GTEST_SKIP() << "no products of bf16";
-  const at::NoGradGuard no_gradient;
+  const tensor::NoGradGuard no_gradient;
   for (const json& golden : HeadGolden()) {
     WriteBase(golden["config"]);
     const auto model = Load();
-    const at::Tensor exact = Rows(*model, golden["lengths"]);
-    const at::Tensor got = Rows(*model, golden["lengths"], tensor::Precision::kBf16);
+    const tensor::Tensor exact = Rows(*model, golden["lengths"]);
+    const tensor::Tensor got = Rows(*model, golden["lengths"], tensor::Precision::kBf16);
     double squares = 0;
     for (const double error : golden["bf16"]) squares += error * error;
-    EXPECT_LE((got - exact).norm().item<double>(), 1.5 * std::sqrt(squares)) << golden["name"];
+    EXPECT_LE(Distance(got, exact), 1.5 * std::sqrt(squares)) << golden["name"];
   }
 }
 
@@ -174,21 +171,22 @@ TEST_F(PredictionHead, IsSavedAsModulesBeforeNormalize) {
   const weights::WeightFiles norm(Path("saved/3_LayerNorm"));
   EXPECT_EQ(weights::ToFloat32(*norm.Find("norm.weight")), FormulaValues("head.norm.weight", {32}));
   EXPECT_EQ(weights::ToFloat32(*norm.Find("norm.bias")), std::vector<float>(32, 0.0F));
-  const at::Tensor want = Rows(*model, {3, 9, 40});
-  EXPECT_TRUE(Rows(*Load("saved", {}), {3, 9, 40}).equal(want));
+  const tensor::Tensor want = Rows(*model, {3, 9, 40});
+  EXPECT_TRUE(AreEqual(Rows(*Load("saved", {}), {3, 9, 40}), want));
 }
 
 TEST_F(PredictionHead, AFolderThatHasItKeepsIt) {
   WriteBase(config());
   const auto model = Load();
   for (NamedParameter& parameter : model->Parameters()) {  // no longer the base's
-    if (parameter.name.starts_with("head.")) parameter.value.set_data(parameter.value.detach() * 2);
+    if (parameter.name.starts_with("head."))
+      parameter.value.set_data(tensor::Mul(parameter.value.detach(), 2));
   }
   model->Save(Path("saved"));
   const CapturedMessages captured;
   const auto again = Load("saved");
   EXPECT_THAT(captured.text(), HasSubstr("has the prediction head as modules already"));
-  EXPECT_TRUE(Rows(*again, {3, 9}).equal(Rows(*model, {3, 9})));
+  EXPECT_TRUE(AreEqual(Rows(*again, {3, 9}), Rows(*model, {3, 9})));
   EXPECT_EQ(Fingerprint(*again), Fingerprint(*Load("saved", {})));
 }
 
@@ -261,17 +259,17 @@ TEST_F(PredictionHead, ClassifiersAreBasesForItAlone) {
   classifier["architectures"] = {"ModernBertForSequenceClassification"};
   WriteBase(classifier);
   ExpectError([&] { Load("base", {}); }, ExitCode::kModel, {"is a cross-encoder"});
-  const at::Tensor want = Rows(*Load(), {3, 9});
+  const tensor::Tensor want = Rows(*Load(), {3, 9});
   // sentence-transformers' CrossEncoder saves it like this.
   WriteFileAtomically(Path("base/config_sentence_transformers.json"),
                       R"({"model_type": "CrossEncoder", "prompts": {"query": "Q: "}})");
   WriteFileAtomically(Path("base/modules.json"), R"([{"idx": 0, "name": "0", "path": "",
       "type": "sentence_transformers.base.modules.transformer.Transformer"}])");
   const auto model = Load();
-  EXPECT_TRUE(Rows(*model, {3, 9}).equal(want));
+  EXPECT_TRUE(AreEqual(Rows(*model, {3, 9}), want));
   EXPECT_EQ(model->prompt(TextKind::kQuery), "");
   model->Save(Path("saved"));
-  EXPECT_TRUE(Rows(*Load("saved", {}), {3, 9}).equal(want));
+  EXPECT_TRUE(AreEqual(Rows(*Load("saved", {}), {3, 9}), want));
 }
 
 TEST_F(PredictionHead, TwoTowersGetOneEach) {
@@ -283,7 +281,7 @@ TEST_F(PredictionHead, TwoTowersGetOneEach) {
   }
   EXPECT_EQ(of_heads, 6U);
   model->Save(Path("saved"));
-  EXPECT_TRUE(Rows(*Load("saved", {}), {3, 9}).equal(Rows(*model, {3, 9})));
+  EXPECT_TRUE(AreEqual(Rows(*Load("saved", {}), {3, 9}), Rows(*model, {3, 9})));
 }
 
 TEST_F(PredictionHead, IsTrainedAndFrozenAsModulesAre) {
@@ -318,15 +316,19 @@ TEST_F(PredictionHead, IsKeptInAnAdaptersFolder) {
   const auto first = Load("base", {.head = true, .training = {.what = Trained::kLora}});
   for (NamedParameter& parameter : first->Parameters()) {
     const bool changes = parameter.trained() || parameter.name.starts_with("head.");
-    if (changes) parameter.value.set_data(parameter.value.detach() * 1.25 + 0.01);
+    if (!changes) continue;
+    const tensor::Tensor changed = tensor::Mul(parameter.value.detach(), 1.25);
+    AddToEach(changed, 0.01);
+    parameter.value.set_data(changed);
   }
   first->SaveAdapter(Path("adapter"), {"base", ""});
-  const at::Tensor want = Rows(*first, {3, 9});
+  const tensor::Tensor want = Rows(*first, {3, 9});
   const TrainingOptions on{.what = Trained::kLora, .adapter = Path("adapter")};
   for (const bool head : {true, false}) {
-    EXPECT_TRUE(Rows(*Load("base", {.head = head, .training = on}), {3, 9}).equal(want)) << head;
+    EXPECT_TRUE(AreEqual(Rows(*Load("base", {.head = head, .training = on}), {3, 9}), want))
+        << head;
   }
-  EXPECT_FALSE(Rows(*Load(), {3, 9}).equal(want));
+  EXPECT_FALSE(AreEqual(Rows(*Load(), {3, 9}), want));
 }
 
 // An adapter that was trained without the head gets it.
@@ -339,7 +341,7 @@ TEST_F(PredictionHead, FollowsTheModulesOfAnAdapterWithoutIt) {
                                           "dense 32 to 32, torch.nn.modules.activation.GELU\n"
                                           "layer norm 32\n"));
   const LoadOptions by_mean{.head = true, .pooling = {.mode = weights::PoolingMode::kMean}};
-  EXPECT_TRUE(Rows(*with, {3, 9}).equal(Rows(*Load("base", by_mean), {3, 9})));
+  EXPECT_TRUE(AreEqual(Rows(*with, {3, 9}), Rows(*Load("base", by_mean), {3, 9})));
   Load("base", {.projection = 8, .training = {.what = Trained::kLora}})
       ->SaveAdapter(Path("projected"), {"base", ""});
   const TrainingOptions on_projected{.what = Trained::kLora, .adapter = Path("projected")};

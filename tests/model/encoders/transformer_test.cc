@@ -2,13 +2,6 @@
 // against the float64 one.
 #include "model/encoders/transformer.h"
 
-#include <ATen/TensorOperators.h>
-#include <ATen/core/Tensor.h>
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/cos.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/sin.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,6 +11,10 @@
 #include <vector>
 
 #include "base/random.h"
+#include "support/tensors.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tape.h"
+#include "tensor/core/tensor.h"
 #include "tensor/machine/process.h"
 #include "tensor/ops.h"
 #include "weights/architecture.h"
@@ -40,14 +37,14 @@ weights::EncoderSpec SmallBert(int64_t hidden, int64_t intermediate) {
 // Hands out random leaves of the shapes that the spec asks for.
 class RandomTensors {
  public:
-  RandomTensors(weights::EncoderSpec spec, at::ScalarType type)
+  RandomTensors(weights::EncoderSpec spec, tensor::DType type)
       : spec_(std::move(spec)), type_(type), stream_({.seed = 3, .purpose = "bert_test"}) {}
 
-  at::Tensor operator()(std::string_view name) {
+  tensor::Tensor operator()(std::string_view name) {
     const auto found = std::find_if(spec_.tensors.begin(), spec_.tensors.end(),
                                     [&](const auto& tensor) { return tensor.name == name; });
     const std::vector<int64_t> shape(found->shape.begin(), found->shape.end());
-    at::Tensor values = at::empty(shape, at::kDouble);
+    tensor::Tensor values = tensor::Empty(shape, tensor::kDouble);
     const bool gamma = shape.size() == 1 && name.ends_with(".weight");
     for (int64_t i = 0; i < values.numel(); ++i) {
       values.data_ptr<double>()[i] = (gamma ? 1.0 : 0.0) + 0.6 * (stream_.Uniform() - 0.5);
@@ -57,7 +54,7 @@ class RandomTensors {
 
  private:
   weights::EncoderSpec spec_;
-  at::ScalarType type_;
+  tensor::DType type_;
   RandomStream stream_;
 };
 
@@ -67,12 +64,11 @@ tensor::PackedTokens SomeTokens() {
 }
 
 double Loss(Encoder* encoder, const tensor::PackedTokens& tokens, const ForwardOptions& options,
-            at::Tensor* graph = nullptr) {
+            tensor::Tensor* graph = nullptr) {
   encoder->Prepare(options.precision, tensor::Passes::kBoth);
-  const at::Tensor pooled =
+  const tensor::Tensor pooled =
       tensor::Pool(encoder->Forward(tokens, options), tokens, tensor::Pooling::kMean);
-  const at::Tensor weights = at::cos(at::arange(pooled.numel(), at::kDouble)).view(pooled.sizes());
-  const at::Tensor loss = (at::sin(pooled).to(at::kDouble) * weights).sum();
+  const tensor::Tensor loss = SineLoss(pooled);
   if (graph) *graph = loss;
   return loss.item<double>();
 }
@@ -83,13 +79,13 @@ class BertGradient : public testing::TestWithParam<bool> {};
 // the step and the text only, so the loss is differentiable with it.)
 TEST_P(BertGradient, EqualsCentralDifferencesInFloat64) {
   const weights::EncoderSpec config = SmallBert(8, 12);
-  const auto encoder = MakeTransformer(config, 0.2, RandomTensors(config, at::kDouble));
+  const auto encoder = MakeTransformer(config, 0.2, RandomTensors(config, tensor::kDouble));
   const tensor::PackedTokens tokens = SomeTokens();
   const ForwardOptions options{.training = GetParam(), .seed = 5, .step = 6};
-  at::Tensor loss;
+  tensor::Tensor loss;
   Loss(encoder.get(), tokens, options, &loss);
   loss.backward();
-  const at::NoGradGuard no_gradient;
+  const tensor::NoGradGuard no_gradient;
   RandomStream stream({.seed = 8, .purpose = "elements"});
   constexpr double kStep = 1e-5;
   for (const NamedParameter& parameter : encoder->Parameters()) {
@@ -103,7 +99,7 @@ TEST_P(BertGradient, EqualsCentralDifferencesInFloat64) {
       values[element] = kept - kStep;
       const double below = Loss(encoder.get(), tokens, options);
       values[element] = kept;
-      const double got = parameter.value.grad().to_dense().contiguous().data_ptr<double>()[element];
+      const double got = GradientOf(parameter.value).data_ptr<double>()[element];
       EXPECT_NEAR(got, (above - below) / (2 * kStep), 1e-7)
           << parameter.name << "[" << element << "]";
     }
@@ -115,11 +111,11 @@ INSTANTIATE_TEST_SUITE_P(Dropout, BertGradient, testing::Bool());
 TEST(Bert, FusedFloatGradientsFollowTheFloat64Reference) {
   tensor::SetUpProcess(0);
   const weights::EncoderSpec config = SmallBert(64, 96);
-  const auto reference = MakeTransformer(config, 0.2, RandomTensors(config, at::kDouble));
-  const auto fused = MakeTransformer(config, 0.2, RandomTensors(config, at::kFloat));
+  const auto reference = MakeTransformer(config, 0.2, RandomTensors(config, tensor::kDouble));
+  const auto fused = MakeTransformer(config, 0.2, RandomTensors(config, tensor::kFloat));
   const tensor::PackedTokens tokens = SomeTokens();
   const ForwardOptions options{.training = true, .seed = 5, .step = 6};
-  at::Tensor want, got;
+  tensor::Tensor want, got;
   Loss(reference.get(), tokens, options, &want);
   Loss(fused.get(), tokens, options, &got);
   want.backward();
@@ -128,16 +124,15 @@ TEST(Bert, FusedFloatGradientsFollowTheFloat64Reference) {
   const std::vector<NamedParameter> expected = reference->Parameters();
   const std::vector<NamedParameter> parameters = fused->Parameters();
   for (size_t i = 0; i < expected.size(); ++i) {
-    const at::Tensor a = expected[i].value.grad().to_dense();
-    const at::Tensor b = parameters[i].value.grad().to_dense();
-    const double error = (a - b).abs().max().item<double>();
-    EXPECT_LE(error, 5e-5 * std::max(1.0, a.abs().max().item<double>())) << expected[i].name;
+    const tensor::Tensor want_gradient = GradientOf(expected[i].value);
+    const double error = LargestDifference(want_gradient, GradientOf(parameters[i].value));
+    EXPECT_LE(error, 5e-5 * std::max(1.0, LargestOf(want_gradient))) << expected[i].name;
   }
 }
 
 TEST(Bert, WeightDecayLeavesOutBiasesAndNorms) {
   const weights::EncoderSpec config = SmallBert(8, 12);
-  const auto encoder = MakeTransformer(config, {}, RandomTensors(config, at::kFloat));
+  const auto encoder = MakeTransformer(config, {}, RandomTensors(config, tensor::kFloat));
   EXPECT_EQ(encoder->Parameters().size(), 5U + 2U * 16U);
   for (const NamedParameter& parameter : encoder->Parameters()) {
     const bool matrix = parameter.value.dim() == 2;
@@ -147,7 +142,7 @@ TEST(Bert, WeightDecayLeavesOutBiasesAndNorms) {
 
 TEST(Bert, CountsTheFlopsOfItsProducts) {
   const weights::EncoderSpec config = SmallBert(8, 12);
-  const auto encoder = MakeTransformer(config, {}, RandomTensors(config, at::kFloat));
+  const auto encoder = MakeTransformer(config, {}, RandomTensors(config, tensor::kFloat));
   EXPECT_EQ(encoder->flops_per_token(), 2.0 * 2 * (4 * 8 * 8 + 2 * 8 * 12));
 }
 

@@ -1,9 +1,6 @@
 // What of a model is trained: names of parts, frozen tensors, two towers on one base, saving.
 #include "model/training/training_plan.h"
 
-#include <ATen/TensorOperators.h>
-#include <ATen/core/Tensor.h>
-#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +13,11 @@
 #include "model/dual_encoder.h"
 #include "support/captured_messages.h"
 #include "support/temporary_folder.h"
+#include "support/tensors.h"
 #include "support/tiny_model.h"
+#include "tensor/core/functions/functions.h"
+#include "tensor/core/tape.h"
+#include "tensor/core/tensor.h"
 #include "tensor/kernels/cpu/bf16_products.h"
 #include "tensor/machine/process.h"
 #include "tensor/packed_tokens.h"
@@ -56,8 +57,8 @@ tensor::PackedTokens ThreeTexts() {
   return tensor::Pack(std::vector<std::span<const int32_t>>{a, b, c});
 }
 
-at::Tensor Embeddings(DualEncoder& model, TextKind kind = TextKind::kQuery,
-                      Precision precision = Precision::kFp32) {
+tensor::Tensor Embeddings(DualEncoder& model, TextKind kind = TextKind::kQuery,
+                          Precision precision = Precision::kFp32) {
   model.Prepare(kind, precision, Passes::kBoth);
   return model.Encode(ThreeTexts(), kind, {.precision = precision});
 }
@@ -126,8 +127,8 @@ TEST_F(TrainingPlanTest, ANameThatNamesNothingIsAnErrorWithThoseThatThereAre) {
 TEST_F(TrainingPlanTest, GradientsOfTheRestDoNotDependOnWhatIsFrozen) {
   const auto all = Load({}), some = Load({.freeze = {"embeddings", "layers.0", "layers.2"}});
   for (DualEncoder* model : {all.get(), some.get()}) {
-    const at::Tensor rows = Embeddings(*model);
-    (rows * rows.detach().cos()).sum().backward();
+    const tensor::Tensor rows = Embeddings(*model);
+    SineLoss(rows).backward();
   }
   const auto wants = all->Parameters(), gots = some->Parameters();
   ASSERT_EQ(wants.size(), gots.size());
@@ -136,17 +137,17 @@ TEST_F(TrainingPlanTest, GradientsOfTheRestDoNotDependOnWhatIsFrozen) {
       EXPECT_FALSE(gots[i].value.grad().defined()) << gots[i].name;
       continue;
     }
-    EXPECT_TRUE(gots[i].value.grad().equal(wants[i].value.grad())) << gots[i].name;
+    EXPECT_TRUE(AreEqual(gots[i].value.grad(), wants[i].value.grad())) << gots[i].name;
   }
 }
 
 TEST_F(TrainingPlanTest, TheBackwardPassEndsAtTheLowestPartThatIsTrained) {
   const auto model = Load({.freeze = {"embeddings", "layers.0-1"}});
-  const at::Tensor rows = Embeddings(*model);
+  const tensor::Tensor rows = Embeddings(*model);
   tensor::Profile profile;
   {
     const tensor::ActiveProfile active(&profile);
-    rows.sum().backward();
+    tensor::Sum(rows).backward();
   }
   for (const tensor::Profile::Operation& operation : profile.operations()) {
     if (operation.name.ends_with("backward") && operation.name.find("Norm") != std::string::npos) {
@@ -164,12 +165,13 @@ TEST_F(TrainingPlanTest, FrozenLargeTensorsKeepTheTypeAndMemoryOfTheFile) {
                        parameter.name.find("position_emb") == std::string::npos &&
                        parameter.name.find("token_type") == std::string::npos &&
                        !parameter.name.starts_with("2_Dense");
-    EXPECT_EQ(parameter.value.scalar_type(), large ? at::kBFloat16 : at::kFloat) << parameter.name;
+    EXPECT_EQ(parameter.value.scalar_type(), large ? tensor::kBFloat16 : tensor::kFloat)
+        << parameter.name;
   }
-  const at::NoGradGuard no_gradient;
+  const tensor::NoGradGuard no_gradient;
   for (const Precision precision : tensor::TestedPrecisions()) {
-    EXPECT_TRUE(Embeddings(*floats, TextKind::kQuery, precision)
-                    .equal(Embeddings(*frozen, TextKind::kQuery, precision)));
+    EXPECT_TRUE(AreEqual(Embeddings(*floats, TextKind::kQuery, precision),
+                         Embeddings(*frozen, TextKind::kQuery, precision)));
   }
 }
 
@@ -193,12 +195,12 @@ TEST_F(TrainingPlanTest, TwoTowersOfOneFolderShareFrozenTensors) {
 TEST_F(TrainingPlanTest, NewAdaptersStartAsTheSeedAndTheirNameSay) {
   const TrainingOptions lora{.what = Trained::kLora, .lora = {.rank = 8, .targets = {"query"}}};
   const auto starts = [&](uint64_t seed) {
-    std::vector<at::Tensor> downs;
+    std::vector<tensor::Tensor> downs;
     const auto model = DualEncoder::Load(Path("base"), {.seed = seed, .training = lora});
     for (const NamedParameter& parameter : TrainedOf(model->Parameters())) {
       if (parameter.name.ends_with(".lora_A.weight")) downs.push_back(parameter.value.detach());
       if (parameter.name.ends_with(".lora_B.weight")) {
-        EXPECT_EQ(parameter.value.abs().max().item<float>(), 0);
+        EXPECT_EQ(LargestOf(parameter.value), 0);
       }
     }
     return downs;
@@ -207,22 +209,22 @@ TEST_F(TrainingPlanTest, NewAdaptersStartAsTheSeedAndTheirNameSay) {
   ASSERT_EQ(some.size(), 3U);
   for (size_t i = 0; i < some.size(); ++i) {
     const double bound = 1 / std::sqrt(static_cast<double>(some[i].size(1)));
-    EXPECT_LE(some[i].abs().max().item<double>(), bound);
-    EXPECT_GT(some[i].max().item<double>(), 0.9 * bound);
-    EXPECT_LT(some[i].min().item<double>(), -0.9 * bound);
-    EXPECT_TRUE(some[i].equal(same[i]));
-    EXPECT_FALSE(some[i].equal(others[i]));
-    EXPECT_FALSE(some[i].equal(some[(i + 1) % some.size()]));
+    const std::vector<double> numbers = ElementsOf(some[i]);
+    const auto [least, most] = std::minmax_element(numbers.begin(), numbers.end());
+    EXPECT_LE(LargestOf(some[i]), bound);
+    EXPECT_GT(*most, 0.9 * bound);
+    EXPECT_LT(*least, -0.9 * bound);
+    EXPECT_TRUE(AreEqual(some[i], same[i]));
+    EXPECT_FALSE(AreEqual(some[i], others[i]));
+    EXPECT_FALSE(AreEqual(some[i], some[(i + 1) % some.size()]));
   }
 }
 
 // Makes B other than zero.
 void Train(DualEncoder& model) {
-  const at::NoGradGuard no_gradient;
   double value = 0.01;
   for (const NamedParameter& parameter : TrainedOf(model.Parameters())) {
-    at::Tensor values = parameter.value;
-    values.add_(value);
+    AddToEach(parameter.value, value);
     value = -value * 1.1;
   }
 }
@@ -232,16 +234,16 @@ TEST_F(TrainingPlanTest, ASavedModelIsMergedAndItsAdapterGoesOn) {
                              .freeze = {"layers.0"},
                              .lora = {.rank = 4, .alpha = 2, .targets = {"query", "output.dense"}}};
   const auto model = Load(lora);
-  const at::NoGradGuard no_gradient;
-  EXPECT_TRUE(Embeddings(*model).equal(Embeddings(*Load({}))));  // B is zero
+  const tensor::NoGradGuard no_gradient;
+  EXPECT_TRUE(AreEqual(Embeddings(*model), Embeddings(*Load({}))));  // B is zero
   Train(*model);
   model->Save(Path("merged"));
   model->SaveAdapter(Path("adapter"), {"hub/base", ""});
-  const at::Tensor want = Embeddings(*model);
-  EXPECT_FALSE(want.allclose(Embeddings(*Load({})), 1e-3, 1e-3));
-  EXPECT_TRUE(Embeddings(*Load({}, "merged")).allclose(want, 0, 1e-6));
+  const tensor::Tensor want = Embeddings(*model);
+  EXPECT_GT(LargestDifference(want, Embeddings(*Load({}))), 1e-3);
+  EXPECT_LE(LargestDifference(Embeddings(*Load({}, "merged")), want), 1e-6);
   const auto again = Load({.what = Trained::kLora, .adapter = Path("adapter")});
-  EXPECT_TRUE(Embeddings(*again).equal(want));
+  EXPECT_TRUE(AreEqual(Embeddings(*again), want));
   EXPECT_EQ(TrainedNames(*again), TrainedNames(*model));
 }
 
@@ -273,9 +275,9 @@ TEST_F(TrainingPlanTest, AdaptersOfFrozenLayersStayAsTheyAre) {
   const std::string layer = "encoder.layer.1.attention.self.query.lora_";
   EXPECT_EQ(TrainedNames(*second),
             (std::vector<std::string>{layer + "A.weight", layer + "B.weight"}));
-  EXPECT_TRUE(Embeddings(*second).equal(Embeddings(*first)));
+  EXPECT_TRUE(AreEqual(Embeddings(*second), Embeddings(*first)));
   for (const Precision precision : tensor::TestedPrecisions()) {  // merged, and beside
-    Embeddings(*second, TextKind::kQuery, precision).sum().backward();
+    tensor::Sum(Embeddings(*second, TextKind::kQuery, precision)).backward();
     for (const NamedParameter& parameter : second->Parameters()) {
       EXPECT_EQ(parameter.value.grad().defined(), parameter.trained()) << parameter.name;
     }
@@ -307,12 +309,12 @@ TEST_F(TrainingPlanTest, TwoTowersGoOnFromTheirOwnAdapters) {
   first->SaveAdapter(Path("adapter"), {"base", "base"});
   const auto second = load(Path("adapter"));
   for (const TextKind kind : {TextKind::kQuery, TextKind::kDocument}) {
-    EXPECT_TRUE(Embeddings(*second, kind).equal(Embeddings(*first, kind)));
+    EXPECT_TRUE(AreEqual(Embeddings(*second, kind), Embeddings(*first, kind)));
   }
-  EXPECT_FALSE(Embeddings(*first).equal(Embeddings(*first, TextKind::kDocument)));
+  EXPECT_FALSE(AreEqual(Embeddings(*first), Embeddings(*first, TextKind::kDocument)));
   const auto both = load(Path("adapter") / "query");
-  EXPECT_TRUE(Embeddings(*both).equal(Embeddings(*first)));
-  EXPECT_TRUE(Embeddings(*both, TextKind::kDocument).equal(Embeddings(*first)));
+  EXPECT_TRUE(AreEqual(Embeddings(*both), Embeddings(*first)));
+  EXPECT_TRUE(AreEqual(Embeddings(*both, TextKind::kDocument), Embeddings(*first)));
   const std::string path = Path("adapter").native();
   EXPECT_EQ(ProblemOf({.what = Trained::kLora, .adapter = path}),
             "model.adapter \"" + path +
@@ -336,7 +338,7 @@ TEST_F(TrainingPlanTest, AnAdaptersFolderHoldsTheProjection) {
   for (const std::optional<int64_t> projection :
        {std::optional<int64_t>(), std::optional<int64_t>(6)}) {
     const auto second = load(projection, on);
-    EXPECT_TRUE(Embeddings(*second).equal(Embeddings(*first)));
+    EXPECT_TRUE(AreEqual(Embeddings(*second), Embeddings(*first)));
     EXPECT_EQ(TrainedNames(*second), TrainedNames(*first));
     EXPECT_EQ(TrainedNames(*second).back(), "projection/linear.weight");
   }

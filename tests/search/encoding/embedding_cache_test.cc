@@ -1,8 +1,5 @@
 #include "search/encoding/embedding_cache.h"
 
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/clone.h>
-#include <ATen/ops/equal.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +11,9 @@
 #include "base/files/files.h"
 #include "support/captured_messages.h"
 #include "support/temporary_folder.h"
+#include "support/tensors.h"
 #include "support/tiny_model.h"
+#include "tensor/core/tensor.h"
 #include "tensor/machine/process.h"
 
 namespace tandem::search {
@@ -81,7 +80,7 @@ TEST_F(EmbeddingCacheTest, EncodesEachDistinctTextOnceAndFindsItAgain) {
   const CapturedMessages messages;
   const CachedEmbeddings found = Embed(texts);
   EXPECT_EQ(found.counts.texts, 0U);
-  EXPECT_TRUE(at::equal(made.rows, found.rows));
+  EXPECT_TRUE(AreEqual(made.rows, found.rows));
   EXPECT_EQ(made.row_of, found.row_of);
   const std::string all = std::to_string(made.distinct());
   EXPECT_THAT(messages.text(), HasSubstr(all + " of " + all + " embeddings are from "));
@@ -96,7 +95,7 @@ TEST_F(EmbeddingCacheTest, TextsWithPromptsOfTheirOwn) {
   const CachedEmbeddings made = embed([&](size_t i) { return std::string_view(prompts[i]); });
   EXPECT_EQ(made.row_of, (std::vector<uint32_t>{0, 1, 2, 0}));  // the same text under two prompts
   const CachedEmbeddings by_hand = Embed({"gamma alpha", "beta", "alpha"}, CacheOptions{});
-  EXPECT_TRUE(at::equal(made.rows, by_hand.rows));
+  EXPECT_TRUE(AreEqual(made.rows, by_hand.rows));
   EXPECT_EQ(Files(), 1);
   EXPECT_EQ(embed([&](size_t i) { return std::string_view(prompts[i]); }).counts.texts, 0);
   embed([&](size_t i) { return std::string_view(i == 1 ? "delta " : prompts[i]); });
@@ -120,7 +119,7 @@ TEST_F(EmbeddingCacheTest, TextsOfManyBlocksWithPromptsOfTheirOwn) {
   const CachedEmbeddings by_hand = Embed(written, CacheOptions{});
   EXPECT_LT(made.counts.texts, made.distinct());
   EXPECT_EQ(made.row_of, by_hand.row_of);
-  EXPECT_TRUE(at::equal(made.rows, by_hand.rows));
+  EXPECT_TRUE(AreEqual(made.rows, by_hand.rows));
 }
 
 TEST_F(EmbeddingCacheTest, RowsAreWhatTheEncoderMakes) {
@@ -129,7 +128,7 @@ TEST_F(EmbeddingCacheTest, RowsAreWhatTheEncoderMakes) {
   data::Texts distinct;
   distinct.Add("a", texts[0]);
   distinct.Add("b", texts[2]);
-  EXPECT_TRUE(at::equal(cached.rows, EncodeAll(*model_, TextKind::kQuery, distinct, {})));
+  EXPECT_TRUE(AreEqual(cached.rows, EncodeAll(*model_, TextKind::kQuery, distinct, {})));
 }
 
 TEST_F(EmbeddingCacheTest, WithoutACacheTheBytesAreTheSame) {
@@ -138,7 +137,7 @@ TEST_F(EmbeddingCacheTest, WithoutACacheTheBytesAreTheSame) {
   EXPECT_TRUE(memory.file.empty());
   EXPECT_GT(memory.distinct(), 4096U);
   const CachedEmbeddings kept = Embed(texts);
-  EXPECT_TRUE(at::equal(memory.rows, kept.rows));
+  EXPECT_TRUE(AreEqual(memory.rows, kept.rows));
   EXPECT_EQ(memory.counts.tokens, kept.counts.tokens);
 }
 
@@ -151,7 +150,7 @@ TEST_F(EmbeddingCacheTest, AnInterruptedEncodingGoesOn) {
   const CachedEmbeddings rest = Embed(texts);
   EXPECT_EQ(rest.counts.texts, rest.distinct() - 4096);
   EXPECT_THAT(messages.text(), HasSubstr("4096 of "));
-  EXPECT_TRUE(at::equal(rest.rows, Embed(texts, CacheOptions{}).rows));
+  EXPECT_TRUE(AreEqual(rest.rows, Embed(texts, CacheOptions{}).rows));
 }
 
 TEST_F(EmbeddingCacheTest, WhateverDecidesTheBytesIsAnotherFile) {
@@ -215,14 +214,14 @@ TEST_F(EmbeddingCacheTest, AnotherModelsFileUnderThisNameIsNotUsed) {
   model_ = model::DualEncoder::Load(folder_.path() / "other");
   const CachedEmbeddings two = Embed(texts);
   ASSERT_NE(one.file, two.file);
-  ASSERT_FALSE(at::equal(one.rows, two.rows));
-  const at::Tensor right = two.rows.clone();
+  ASSERT_FALSE(AreEqual(one.rows, two.rows));
+  const tensor::Tensor right = two.rows.clone();
   std::filesystem::remove(two.file);
   std::filesystem::copy_file(one.file, two.file);
   const CapturedMessages messages;
   const CachedEmbeddings again = Embed(texts);
   EXPECT_THAT(messages.text(), HasSubstr("belongs to another model"));
-  EXPECT_TRUE(at::equal(again.rows, right));
+  EXPECT_TRUE(AreEqual(again.rows, right));
 }
 
 TEST_F(EmbeddingCacheTest, NoTextsHaveNoRows) {

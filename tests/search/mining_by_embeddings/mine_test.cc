@@ -1,7 +1,5 @@
 #include "search/mining_by_embeddings/mine.h"
 
-#include <ATen/core/Tensor.h>
-#include <ATen/ops/empty.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,6 +17,8 @@
 #include "search/mining_by_embeddings/agree_on_mining.h"
 #include "search/mining_by_embeddings/gather_mined.h"
 #include "search/mining_data.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tensor.h"
 #include "tensor/isa/isa.h"
 #include "tensor/machine/process.h"
 
@@ -32,14 +32,14 @@ using testing::IsEmpty;
 using testing::Le;
 
 // Embeddings in clusters, as those of texts are: many documents score nearly the same.
-at::Tensor ClusteredRows(int64_t rows, int64_t width, uint64_t seed) {
+tensor::Tensor ClusteredRows(int64_t rows, int64_t width, uint64_t seed) {
   constexpr int64_t kClusters = 40;
   RandomStream stream({.seed = seed, .purpose = "mine_test"});
   const auto bell = [&] { return static_cast<float>(stream.Uniform() + stream.Uniform() - 1); };
   RandomStream centre_stream({.seed = 99, .purpose = "mine_test"});
   std::vector<float> centres(static_cast<size_t>(kClusters * width));
   for (float& value : centres) value = static_cast<float>(centre_stream.Uniform()) - 0.5F;
-  at::Tensor values = at::empty({rows, width}, at::kFloat);
+  tensor::Tensor values = tensor::Empty({rows, width}, tensor::kFloat);
   for (int64_t r = 0; r < rows; ++r) {
     const float* centre = centres.data() + stream.Below(kClusters) * static_cast<size_t>(width);
     for (int64_t c = 0; c < width; ++c) {
@@ -95,8 +95,8 @@ class Mining : public testing::Test {
 
   data::TrainingSet set_;
   MiningTask task_;
-  at::Tensor queries_ = ClusteredRows(kQueries, 64, 1);
-  at::Tensor documents_ = ClusteredRows(kDocuments, 64, 2);
+  tensor::Tensor queries_ = ClusteredRows(kQueries, 64, 1);
+  tensor::Tensor documents_ = ClusteredRows(kDocuments, 64, 2);
 };
 
 // The share of the expected negatives that were mined, and that scores are those of fp32.
@@ -293,7 +293,8 @@ TEST(GatherMined, TakesProcessesWithoutAQuery) {
               {{"q1", "a", 2}, {"q2", "b", 2}});
   const MiningTask task = MakeMiningTask(set);
   const auto rows = [](std::initializer_list<float> values) {
-    at::Tensor matrix = at::empty({static_cast<int64_t>(values.size() / 2), 2}, at::kFloat);
+    tensor::Tensor matrix =
+        tensor::Empty({static_cast<int64_t>(values.size() / 2), 2}, tensor::kFloat);
     std::copy(values.begin(), values.end(), matrix.data_ptr<float>());
     return SimilarityRows(matrix, "cosine");
   };

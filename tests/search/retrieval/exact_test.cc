@@ -1,11 +1,5 @@
 #include "search/retrieval/exact.h"
 
-#include <ATen/TensorOperators.h>
-#include <ATen/core/Tensor.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/matmul.h>
-#include <ATen/ops/mv.h>
-#include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,18 +10,20 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "search/retrieval/integer_rows.h"
+#include "support/tensors.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tensor.h"
 #include "tensor/machine/process.h"
 
 namespace tandem::search {
 namespace {
 
 // The expected hits: sorts all scores, which the search itself never holds at once.
-std::vector<Hit> BruteForce(const at::Tensor& query, const at::Tensor& documents,
+std::vector<Hit> BruteForce(const tensor::Tensor& query, const tensor::Tensor& documents,
                             const data::Texts& texts) {
-  const at::Tensor scores = at::mv(documents, query);
   std::vector<Hit> hits;
-  for (int64_t d = 0; d < scores.size(0); ++d) {
-    hits.push_back({static_cast<uint32_t>(d), scores[d].item<float>()});
+  for (int64_t d = 0; d < documents.size(0); ++d) {
+    hits.push_back({static_cast<uint32_t>(d), static_cast<float>(DotOf(documents[d], query))});
   }
   std::sort(hits.begin(), hits.end(), [&](const Hit& a, const Hit& b) {
     return a.score != b.score ? a.score > b.score : texts.id(a.document) > texts.id(b.document);
@@ -36,8 +32,8 @@ std::vector<Hit> BruteForce(const at::Tensor& query, const at::Tensor& documents
 }
 
 // All documents in one block.
-std::vector<QueryHits> ExactTopK(const at::Tensor& queries, const at::Tensor& documents, size_t k,
-                                 const data::Texts& texts) {
+std::vector<QueryHits> ExactTopK(const tensor::Tensor& queries, const tensor::Tensor& documents,
+                                 size_t k, const data::Texts& texts) {
   ExactSearch search(queries, k, texts);
   search.Add(documents);
   return search.Take();
@@ -46,7 +42,7 @@ std::vector<QueryHits> ExactTopK(const at::Tensor& queries, const at::Tensor& do
 TEST(ExactSearch, FindsWhatSortingAllScoresFindsTiesIncluded) {
   tensor::SetUpProcess(0);
   const data::Texts texts = NamedTexts(2500);
-  const at::Tensor documents = IntegerRows(2500, 16, 1), queries = IntegerRows(70, 16, 2);
+  const tensor::Tensor documents = IntegerRows(2500, 16, 1), queries = IntegerRows(70, 16, 2);
   for (const size_t k : {size_t{1}, size_t{10}, size_t{1000}, size_t{4000}}) {
     const std::vector<QueryHits> found = ExactTopK(queries, documents, k, texts);
     ASSERT_EQ(found.size(), 70U);
@@ -64,10 +60,10 @@ TEST(ExactSearch, FindsWhatSortingAllScoresFindsTiesIncluded) {
 
 TEST(ExactSearch, BlocksDoNotChangeTheResult) {
   const data::Texts texts = NamedTexts(300);
-  const at::Tensor documents = IntegerRows(300, 8, 3), queries = IntegerRows(5, 8, 4);
+  const tensor::Tensor documents = IntegerRows(300, 8, 3), queries = IntegerRows(5, 8, 4);
   ExactSearch search(queries, 7, texts);
   for (int64_t first = 0; first < 300; first += 64) {
-    search.Add(documents.slice(0, first, std::min<int64_t>(300, first + 64)));
+    search.Add(documents.narrow(0, first, std::min<int64_t>(300 - first, 64)));
   }
   const std::vector<QueryHits> blocks = search.Take();
   const std::vector<QueryHits> whole = ExactTopK(queries, documents, 7, texts);
@@ -80,23 +76,23 @@ TEST(ExactSearch, BlocksDoNotChangeTheResult) {
 
 TEST(ExactSearch, KeepsScoresOfWatchedDocumentsWhateverTheirRank) {
   const data::Texts texts = NamedTexts(2000);
-  const at::Tensor documents = IntegerRows(2000, 8, 5), queries = IntegerRows(2, 8, 6);
+  const tensor::Tensor documents = IntegerRows(2000, 8, 5), queries = IntegerRows(2, 8, 6);
   ExactSearch search(queries, 1, texts);
   search.Watch({{0, 3, 1999}, {}});
   search.Add(documents);
   const std::vector<QueryHits> found = search.Take();
-  const at::Tensor scores = at::matmul(queries, documents.t());
   ASSERT_EQ(found[0].watched.size(), 3U);
-  EXPECT_EQ(found[0].watched[1], scores[0][3].item<float>());
-  EXPECT_EQ(found[0].watched[2], scores[0][1999].item<float>());
+  EXPECT_EQ(found[0].watched[1], static_cast<float>(DotOf(queries[0], documents[3])));
+  EXPECT_EQ(found[0].watched[2], static_cast<float>(DotOf(queries[0], documents[1999])));
   EXPECT_TRUE(found[1].watched.empty());
 }
 
 TEST(ExactSearch, AScoreThatIsNoNumberIsAnError) {
   const data::Texts texts = NamedTexts(3);
-  const at::Tensor documents = IntegerRows(3, 8, 7);
+  const tensor::Tensor documents = IntegerRows(3, 8, 7);
   documents.data_ptr<float>()[9] = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_THROW(ExactTopK(at::ones({1, 8}), documents, 2, texts), NumericError);
+  EXPECT_THROW(ExactTopK(tensor::Full({1, 8}, 1, tensor::kFloat), documents, 2, texts),
+               NumericError);
 }
 
 }  // namespace

@@ -1,14 +1,13 @@
 // Texts and embeddings for tests of searches.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-#include <ATen/ops/empty.h>
-
 #include <cstdint>
 #include <string>
 
 #include "base/random.h"
 #include "data/texts/texts.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::search {
 
@@ -20,9 +19,9 @@ inline data::Texts NamedTexts(size_t count) {
 }
 
 // float32 [rows, width] of whole numbers from -2 to 2, whose products are exact in any order.
-inline at::Tensor IntegerRows(int64_t rows, int64_t width, uint64_t seed) {
+inline tensor::Tensor IntegerRows(int64_t rows, int64_t width, uint64_t seed) {
   RandomStream stream({.seed = seed, .purpose = "integer rows"});
-  at::Tensor values = at::empty({rows, width}, at::kFloat);
+  tensor::Tensor values = tensor::Empty({rows, width}, tensor::kFloat);
   for (int64_t i = 0; i < values.numel(); ++i) {
     values.data_ptr<float>()[i] = static_cast<float>(stream.Below(5)) - 2;
   }

@@ -1,7 +1,5 @@
 #include "search/retrieval/retrieve.h"
 
-#include <ATen/TensorOperators.h>
-#include <ATen/core/Tensor.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -13,7 +11,9 @@
 #include "base/files/files.h"
 #include "search/encoding/encoding_source.h"
 #include "support/temporary_folder.h"
+#include "support/tensors.h"
 #include "support/tiny_model.h"
+#include "tensor/core/tensor.h"
 #include "tensor/machine/process.h"
 
 namespace tandem::search {
@@ -101,16 +101,16 @@ TEST_F(RetrieveTest, PromptsOfTextsAndWindowsGiveTheHitsOfANaiveSearch) {
     return i == 0 ? std::string_view() : query_prompt(i - 1);
   };
   of_documents.prompt = document_prompt;
-  const at::Tensor queries =
+  const tensor::Tensor queries =
       RowsFor(EncodeAll(*model_, model::TextKind::kQuery, dataset_.queries, of_queries), "cosine");
-  const at::Tensor documents = RowsFor(
+  const tensor::Tensor documents = RowsFor(
       EncodeAll(*model_, model::TextKind::kDocument, dataset_.documents, of_documents), "cosine");
   for (const data::JudgedQuery& judged : dataset_.judged) {
     const auto found = retrieved.run.Find(dataset_.queries.id(judged.query))->results;
     ASSERT_EQ(found.size(), dataset_.documents.size());
     for (size_t rank = 0; rank < found.size(); ++rank) {
       const uint32_t document = *dataset_.documents.Find(found[rank].document);
-      const float score = (queries[judged.query] * documents[document]).sum().item<float>();
+      const float score = static_cast<float>(DotOf(queries[judged.query], documents[document]));
       EXPECT_NEAR(found[rank].score, score, 1e-5);
       if (rank > 0) {
         EXPECT_LE(found[rank].score, found[rank - 1].score);

@@ -1,7 +1,5 @@
 #include "search/retrieval/tiled_search.h"
 
-#include <ATen/core/Tensor.h>
-#include <ATen/ops/empty.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,6 +13,8 @@
 #include "base/random.h"
 #include "search/retrieval/integer_rows.h"
 #include "search/retrieval/search_plan.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tensor.h"
 #include "tensor/isa/isa.h"
 #include "tensor/machine/process.h"
 
@@ -61,7 +61,7 @@ TEST_F(TiledSearchTest, FindsWhatSortingAllScoresFinds) {
   for (const int64_t width : {1, 7, 32, 48}) {
     for (const int64_t count : {2, 31, 961, 2500}) {
       const data::Texts texts = NamedTexts(static_cast<size_t>(count));
-      const at::Tensor all = IntegerRows(count, width, 1), asked = IntegerRows(131, width, 2);
+      const tensor::Tensor all = IntegerRows(count, width, 1), asked = IntegerRows(131, width, 2);
       const SimilarityRows documents(all, "dot"), queries(asked, "dot");
       std::vector<uint32_t> depths(queries.size());
       for (size_t q = 0; q < depths.size(); ++q) depths[q] = static_cast<uint32_t>(q % 3 * 40);
@@ -82,7 +82,7 @@ TEST_F(TiledSearchTest, FindsWhatSortingAllScoresFinds) {
 
 TEST_F(TiledSearchTest, ChosenRowsAreScaledToCosines) {
   const data::Texts texts = NamedTexts(4);
-  at::Tensor rows = at::empty({4, 2}, at::kFloat);
+  tensor::Tensor rows = tensor::Empty({4, 2}, tensor::kFloat);
   const float values[] = {3, 4, 0, 0, 10, 0, 0, -2};
   std::copy(std::begin(values), std::end(values), rows.data_ptr<float>());
   const SimilarityRows documents(rows, "cosine", {2, 0, 1}), queries(rows, "cosine", {0});
@@ -99,7 +99,7 @@ TEST_F(TiledSearchTest, ChosenRowsAreScaledToCosines) {
 
 TEST_F(TiledSearchTest, QueriesOfAShareHaveTheHitsThatTheyHaveAmongAll) {
   const data::Texts texts = NamedTexts(1200);
-  const at::Tensor all = IntegerRows(1200, 24, 1), asked = IntegerRows(150, 24, 2);
+  const tensor::Tensor all = IntegerRows(1200, 24, 1), asked = IntegerRows(150, 24, 2);
   const SimilarityRows documents(all, "dot"), queries(asked, "dot");
   const HitOrder order(texts);
   const std::vector<uint32_t> depths(queries.size(), 5);
@@ -123,7 +123,7 @@ TEST_F(TiledSearchTest, QueriesOfAShareHaveTheHitsThatTheyHaveAmongAll) {
 
 TEST_F(TiledSearchTest, PlansKeepToTheirMemory) {
   const data::Texts texts = NamedTexts(20000);
-  const at::Tensor all = IntegerRows(20000, 32, 1), asked = IntegerRows(3000, 32, 2);
+  const tensor::Tensor all = IntegerRows(20000, 32, 1), asked = IntegerRows(3000, 32, 2);
   const SimilarityRows documents(all, "dot"), queries(asked, "dot");
   const std::vector<uint32_t> depths(3000, 200);
   const HitOrder order(texts);
@@ -148,7 +148,7 @@ TEST_F(TiledSearchTest, PlansKeepToTheirMemory) {
 
 TEST_F(TiledSearchTest, MemoryBelowOneTileIsAnError) {
   const data::Texts texts = NamedTexts(10);
-  const at::Tensor rows = IntegerRows(10, 32, 1);
+  const tensor::Tensor rows = IntegerRows(10, 32, 1);
   const SimilarityRows all(rows, "dot");
   const std::vector<uint32_t> depths(10, 3);
   const HitOrder order(texts);
@@ -164,7 +164,7 @@ TEST_F(TiledSearchTest, MemoryBelowOneTileIsAnError) {
 
 TEST_F(TiledSearchTest, StopsWhereItIsAsked) {
   const data::Texts texts = NamedTexts(10000);
-  const at::Tensor rows = IntegerRows(10000, 8, 1);
+  const tensor::Tensor rows = IntegerRows(10000, 8, 1);
   const SimilarityRows all(rows, "dot");
   const std::vector<uint32_t> depths(10000, 3);
   const HitOrder order(texts);
@@ -177,14 +177,14 @@ TEST_F(TiledSearchTest, StopsWhereItIsAsked) {
 }
 
 TEST_F(TiledSearchTest, EmbeddingsThatAreNotFiniteAreAnError) {
-  at::Tensor rows = IntegerRows(3, 8, 7);
+  tensor::Tensor rows = IntegerRows(3, 8, 7);
   rows.data_ptr<float>()[9] = std::numeric_limits<float>::quiet_NaN();
   EXPECT_THROW(SimilarityRows(rows, "cosine"), NumericError);
   EXPECT_NO_THROW(SimilarityRows(rows, "cosine", {0, 2}));
 }
 
 TEST_F(TiledSearchTest, RowsOfSeveralBlocksAreThoseOfOne) {
-  const at::Tensor rows = IntegerRows(7, 5, 3);
+  const tensor::Tensor rows = IntegerRows(7, 5, 3);
   const float* values = rows.data_ptr<float>();
   const std::vector<RowBlock> blocks = {{.values = values, .rows = 0, .owner = {}},
                                         {.values = values, .rows = 3, .owner = {}},

@@ -1,14 +1,14 @@
 #include "search/retrieval/view_rows.h"
 
-#include <ATen/TensorOperators.h>
-#include <ATen/core/Tensor.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "search/retrieval/retrieve.h"
 #include "support/temporary_folder.h"
+#include "support/tensors.h"
 #include "support/tiny_model.h"
+#include "tensor/core/tensor.h"
 #include "tensor/machine/process.h"
 
 namespace tandem::search {
@@ -33,15 +33,15 @@ class ViewRowsTest : public testing::Test {
       results.results = {{"d1", 0.5}, {best, 0.7}, {"d0", 0.1}};
     }
   }
-  at::Tensor Encoded(model::TextKind kind, const std::string& text) {
+  tensor::Tensor Encoded(model::TextKind kind, const std::string& text) {
     data::Texts texts;
     texts.Add("text", text);
     return EncodeAll(*model_, kind, texts, {})[0];
   }
   // Expects the row to be the embedding of the text, which other texts of its batch change by
   // rounding only.
-  void ExpectRow(const at::Tensor& row, model::TextKind kind, const std::string& text) {
-    EXPECT_LT((row - Encoded(kind, text)).abs().max().item<float>(), 1e-6) << text;
+  void ExpectRow(const tensor::Tensor& row, model::TextKind kind, const std::string& text) {
+    EXPECT_LT(LargestDifference(row, Encoded(kind, text)), 1e-6) << text;
   }
 
   TemporaryFolder folder_;

@@ -1,6 +1,5 @@
 #include "search/scoring/score_counts.h"
 
-#include <ATen/Functions.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,19 +8,31 @@
 #include <stdexcept>
 
 #include "base/error.h"
+#include "base/random.h"
 #include "search/retrieval/exact.h"
+#include "support/tensors.h"
+#include "tensor/core/functions/functions.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::search {
 namespace {
 
 // Whole numbers of small size, so that products are exact and many scores are equal.
-at::Tensor WholeNumbers(int64_t rows, int64_t width) {
-  return at::randint(-3, 4, {rows, width}, at::kFloat);
+tensor::Tensor WholeNumbers(int64_t rows, int64_t width, uint64_t seed) {
+  RandomStream stream({.seed = seed, .purpose = "whole numbers"});
+  std::vector<double> numbers;
+  for (int64_t i = 0; i < rows * width; ++i) {
+    numbers.push_back(static_cast<double>(stream.Below(7)) - 3);
+  }
+  return MakeTensor({rows, width}, numbers);
 }
 
-std::vector<uint32_t> CountAll(const at::Tensor& queries, const at::Tensor& documents,
+tensor::Tensor Ones(const tensor::Shape& shape) { return tensor::Full(shape, 1, tensor::kFloat); }
+
+std::vector<uint32_t> CountAll(const tensor::Tensor& queries, const tensor::Tensor& documents,
                                const std::vector<float>& thresholds) {
-  const at::Tensor scores = at::matmul(queries, documents.t()).contiguous();
+  const tensor::Tensor scores = tensor::ProductTransposed(queries, documents);
   std::vector<uint32_t> counts;
   for (int64_t q = 0; q < scores.size(0); ++q) {
     const float* row = scores.data_ptr<float>() + q * scores.size(1);
@@ -35,8 +46,7 @@ std::vector<uint32_t> CountAll(const at::Tensor& queries, const at::Tensor& docu
 }
 
 TEST(ScoreCounts, CountsDocumentsThatScoreAtLeastAThreshold) {
-  at::manual_seed(1);
-  const at::Tensor queries = WholeNumbers(131, 8), documents = WholeNumbers(2500, 8);
+  const tensor::Tensor queries = WholeNumbers(131, 8, 1), documents = WholeNumbers(2500, 8, 2);
   for (const std::vector<float>& thresholds :
        {std::vector<float>{-4, 0, 3, 7, 30}, {2.5F}, {-100, 100}, {100}}) {
     ScoreCounts counts(queries, thresholds);
@@ -48,8 +58,7 @@ TEST(ScoreCounts, CountsDocumentsThatScoreAtLeastAThreshold) {
 
 // A threshold that is a score counts its document: both passes make the same bits of it.
 TEST(ScoreCounts, ScoresAreThoseOfTheSearch) {
-  at::manual_seed(2);
-  const at::Tensor queries = at::randn({70, 48}), documents = at::randn({1300, 48});
+  const tensor::Tensor queries = RandomTensor({70, 48}, 3), documents = RandomTensor({1300, 48}, 4);
   data::Texts texts;
   for (int d = 0; d < 1300; ++d) texts.Add(std::to_string(d), "");
   constexpr size_t kDepth = 40;
@@ -71,16 +80,18 @@ TEST(ScoreCounts, ScoresAreThoseOfTheSearch) {
 }
 
 TEST(ScoreCounts, WithoutThresholdsItCountsNothing) {
-  ScoreCounts counts(at::ones({3, 2}), {});
-  counts.Add(at::ones({5, 2}));
+  ScoreCounts counts(Ones({3, 2}), {});
+  counts.Add(Ones({5, 2}));
   EXPECT_TRUE(counts.Take().empty());
 }
 
 TEST(ScoreCounts, RefusesWhatItCannotCount) {
-  EXPECT_THROW(ScoreCounts(at::ones({1, 2}), {1, 1}), std::logic_error);
-  EXPECT_THROW(ScoreCounts(at::ones({1, 2}), {2, 1}), std::logic_error);
-  ScoreCounts counts(at::ones({1, 2}), {1});
-  EXPECT_THROW(counts.Add(at::full({4, 2}, std::numeric_limits<float>::quiet_NaN())), NumericError);
+  EXPECT_THROW(ScoreCounts(Ones({1, 2}), {1, 1}), std::logic_error);
+  EXPECT_THROW(ScoreCounts(Ones({1, 2}), {2, 1}), std::logic_error);
+  ScoreCounts counts(Ones({1, 2}), {1});
+  EXPECT_THROW(
+      counts.Add(tensor::Full({4, 2}, std::numeric_limits<float>::quiet_NaN(), tensor::kFloat)),
+      NumericError);
 }
 
 }  // namespace

@@ -111,12 +111,7 @@ TEST(Storage, OfADeviceIsNotRead) {
     EXPECT_EQ(tensor.data_ptr(), &handle);
     EXPECT_EQ(Mistake([&] { tensor.data_ptr<float>(); }),
               "expected a tensor of float32 on the processor, found float32 [2] on cuda:1");
-    EXPECT_EQ(Mistake([&] { tensor.zero_(); }),
-              "fill_: expected the processor's memory, found float32 [2] on cuda:1");
-    EXPECT_EQ(Mistake([&] { tensor.clone(); }),
-              "copy_: expected [2] on the processor, found float32 [2]");
-    EXPECT_EQ(Mistake([&] { tensor[0].item<float>(); }),
-              "item: expected a tensor of one element on the processor, found float32 []");
+    EXPECT_THROW(tensor.zero_(), UsageError);  // there is no back end
   }
   EXPECT_TRUE(freed);
 }

@@ -236,6 +236,27 @@ TEST(Tape, KeepsGradientsThatNobodyElseReads) {
   EXPECT_EQ(d.grad().item<double>(), 1);
 }
 
+TEST(Tape, CopiesPartsOfGradientsThatOthersHave) {
+  const Tensor x = Leaf({2}, {1, 2}), y = Leaf({1, 2}, {1, 2}), z = Leaf({1, 2}, {1, 2});
+  const Tensor gradient = Doubles({2, 2}, {1, 2, 3, 4});
+  for (int pass = 1; pass <= 3; ++pass) {
+    Cat({Add(x.view({1, 2}), y), z}).backward(gradient);
+    EXPECT_EQ(DoublesOf(gradient), (Numbers{1, 2, 3, 4}));
+    EXPECT_EQ(DoublesOf(z.grad()), (Numbers{3.0 * pass, 4.0 * pass}));
+  }
+  x.grad().zero_();
+  EXPECT_EQ(DoublesOf(y.grad()), (Numbers{3, 6}));
+  // Parts of one block that overlap.
+  const Tensor a = Leaf({2}, {0, 0}), b = Leaf({2}, {0, 0});
+  const Tensor out = WithBackward("Overlap", Doubles({}, {0}), {a, b}, [](const Tensor&) {
+    const Tensor block = Doubles({3}, {7, 8, 9});
+    return std::vector{block.narrow(0, 0, 2), block.narrow(0, 1, 2)};
+  });
+  out.backward();
+  a.grad().zero_();
+  EXPECT_EQ(DoublesOf(b.grad()), (Numbers{8, 9}));
+}
+
 TEST(Tape, ConvertsGradientsToTheTypeOfTheirTensor) {
   const Tensor x = Of<float>({2}, {1, 2}).set_requires_grad(true);
   Sum(Mul(x.to(kDouble), Doubles({2}, {0.5, 0.1}))).backward();

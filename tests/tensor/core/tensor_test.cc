@@ -93,11 +93,11 @@ TEST(Tensor, RefusesWhatItDoesNotHave) {
   EXPECT_EQ(Mistake([&] { tensor.view({4}); }),
             "view: float32 [2, 3] has not as many elements as [4]");
   EXPECT_EQ(Mistake([&] { tensor.item<float>(); }),
-            "item: expected a tensor of one element on the processor, found float32 [2, 3]");
+            "item: expected a tensor of one element, found float32 [2, 3]");
   EXPECT_EQ(Mistake([&] {
               tensor.copy_(Zeros({3, 2}, kFloat));
             }),
-            "copy_: expected [2, 3] on the processor, found float32 [3, 2]");
+            "copy_: expected [2, 3], found float32 [3, 2]");
   EXPECT_EQ(Mistake([&] {
               tensor.add_(Zeros({2, 3}, kDouble));
             }),

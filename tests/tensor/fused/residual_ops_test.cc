@@ -1,10 +1,5 @@
-// The operations of encoders that normalise what a layer reads: fused and portable against
-// reference forms, and the reference forms' gradients against differences.
-#include <ATen/TensorOperators.h>
-#include <ATen/core/Tensor.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/cat.h>
-#include <ATen/ops/sin.h>
+// The operations of encoders that normalise what a layer reads: fused, or with a back end portable,
+// against reference forms, and the reference forms' gradients against differences.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,7 +13,7 @@
 namespace tandem::tensor {
 namespace {
 
-using Tensors = std::vector<at::Tensor>;
+using Tensors = std::vector<Tensor>;
 
 // A kind of norm, with or without beta.
 struct NormCase {
@@ -37,7 +32,7 @@ class InputList {
  public:
   explicit InputList(uint64_t seed) : make_(seed) {}
   // Adds an input and returns its place.
-  size_t Add(at::IntArrayRef sizes, double scale) {
+  size_t Add(const Shape& sizes, double scale) {
     values.push_back(make_.Make(sizes, scale));
     return values.size() - 1;
   }
@@ -89,7 +84,7 @@ class ResidualOpsTest : public testing::TestWithParam<double> {
 };
 
 TEST_P(ResidualOpsTest, Normalize) {
-  for (const Shape& shape : Shapes()) {
+  for (const TextShape& shape : Shapes()) {
     for (const NormCase& c : kNorms) {
       InputList inputs(1);
       const PackedTokens tokens = inputs.Tokens(shape.lengths);
@@ -107,13 +102,13 @@ TEST_P(ResidualOpsTest, NormalizeWithoutANormDropsOnly) {
   const PackedTokens tokens = inputs.Tokens({5, 17});
   inputs.Add({22, 48}, 2);
   ExpectFormsEqualReference(
-      [&](const Tensors& in) { return Normalize(in[0] * 1, Norm(), tokens, Drop(1)); },
+      [&](const Tensors& in) { return Normalize(Mul(in[0], 1), Norm(), tokens, Drop(1)); },
       inputs.values, 1);
 }
 
 // What reads x besides adds its gradient, whether or not anything reads the product.
 TEST_P(ResidualOpsTest, NormAffineBesideWhatElseReadsX) {
-  for (const Shape& shape : Shapes()) {
+  for (const TextShape& shape : Shapes()) {
     for (const NormCase& c : kNorms) {
       for (const bool reads_product : {true, false}) {
         InputList inputs(2);
@@ -125,9 +120,8 @@ TEST_P(ResidualOpsTest, NormAffineBesideWhatElseReadsX) {
         ExpectFormsEqualReference(
             [&](const Tensors& in) {
               const AffineResult mapped = NormAffine(in[0], norm.Of(in), linear.Of(in));
-              at::Tensor product = reads_product ? mapped.out : mapped.out.detach();
-              for (size_t i = 1; i < in.size(); ++i) product = product + 0 * in[i].sum();
-              return at::cat({product, mapped.x * mapped.x}, 1);
+              const Tensor product = reads_product ? mapped.out : mapped.out.detach();
+              return Cat({product, Mul(mapped.x, mapped.x)}, 1);
             },
             inputs.values, 1);
       }
@@ -136,7 +130,7 @@ TEST_P(ResidualOpsTest, NormAffineBesideWhatElseReadsX) {
 }
 
 TEST_P(ResidualOpsTest, NormAffineAlone) {
-  for (const Shape& shape : Shapes()) {
+  for (const TextShape& shape : Shapes()) {
     InputList inputs(3);
     const PackedTokens tokens = inputs.Tokens(shape.lengths);
     inputs.Add({tokens.tokens(), shape.hidden}, 1);
@@ -149,7 +143,7 @@ TEST_P(ResidualOpsTest, NormAffineAlone) {
 }
 
 TEST_P(ResidualOpsTest, AffineAdd) {
-  for (const Shape& shape : Shapes()) {
+  for (const TextShape& shape : Shapes()) {
     for (size_t kind = 0; kind <= std::size(kNorms) + 1; ++kind) {
       InputList inputs(4);
       const PackedTokens tokens = inputs.Tokens(shape.lengths);
@@ -171,9 +165,9 @@ TEST_P(ResidualOpsTest, AffineAdd) {
 // Takes every activation, plain and gated, with a norm of each kind before and after or without
 // one, with biases or without: each with several of the others, over all shapes.
 TEST_P(ResidualOpsTest, FeedForwardAdd) {
-  const std::vector<Shape> shapes = Shapes();
+  const std::vector<TextShape> shapes = Shapes();
   for (size_t turn = 0; turn < 30; ++turn) {
-    const Shape& shape = shapes[turn % shapes.size()];
+    const TextShape& shape = shapes[turn % shapes.size()];
     const Activation activation = kActivations[turn % 4];
     const bool gated = turn / 4 % 2 == 1, has_bias = turn % 3 != 0;
     InputList inputs(5);
@@ -200,7 +194,7 @@ TEST_P(ResidualOpsTest, FeedForwardAdd) {
 }
 
 TEST_P(ResidualOpsTest, FeedForwardNormWithEveryActivation) {
-  for (const Shape& shape : Shapes()) {
+  for (const TextShape& shape : Shapes()) {
     for (const Activation activation : kActivations) {
       InputList inputs(6);
       const PackedTokens tokens = inputs.Tokens(shape.lengths);
@@ -221,7 +215,7 @@ TEST_P(ResidualOpsTest, FeedForwardNormWithEveryActivation) {
 }
 
 TEST_P(ResidualOpsTest, AffineNormWithoutBetaAndBias) {
-  for (const Shape& shape : Shapes()) {
+  for (const TextShape& shape : Shapes()) {
     InputList inputs(7);
     const PackedTokens tokens = inputs.Tokens(shape.lengths);
     inputs.Add({tokens.tokens(), shape.inner}, 1);
@@ -256,10 +250,10 @@ TEST_P(ResidualOpsTest, RotateHeads) {
         }
         ExpectFormsEqualReference(
             [&](const Tensors& in) {
-              const bool wide = in[0].scalar_type() == at::kDouble;
+              const bool wide = in[0].scalar_type() == kDouble;
               const Rotary rotary =
-                  turns ? RotaryOf(heads.width, wide ? at::kDouble : at::kFloat) : Rotary();
-              return RotateHeads(in[0] * 1, tokens, shape, query.Of(in), key.Of(in), rotary);
+                  turns ? RotaryOf(heads.width, wide ? kDouble : kFloat) : Rotary();
+              return RotateHeads(Mul(in[0], 1), tokens, shape, query.Of(in), key.Of(in), rotary);
             },
             inputs.values, 1);
       }
@@ -268,16 +262,14 @@ TEST_P(ResidualOpsTest, RotateHeads) {
 }
 
 // Embeddings, whose activation has no input of its own.
-void ExpectEmbeddings(const std::function<at::Tensor(const Tensors&, at::ScalarType)>& operation,
+void ExpectEmbeddings(const std::function<Tensor(const Tensors&, DType)>& operation,
                       const Tensors& inputs) {
-  const Result want =
-      RunOnce([&](const Tensors& in) { return operation(in, at::kDouble); }, inputs,
-              std::vector<at::ScalarType>(inputs.size(), at::kDouble), Form::kReference);
+  const Result want = RunOnce([&](const Tensors& in) { return operation(in, kDouble); }, inputs,
+                              std::vector<DType>(inputs.size(), kDouble), Form::kReference);
   for (const FormCase& c : FormCases()) {
-    const at::ScalarType parameters = c.activation == at::kDouble ? at::kDouble : at::kFloat;
-    const Result got =
-        RunOnce([&](const Tensors& in) { return operation(in, c.activation); }, inputs,
-                std::vector<at::ScalarType>(inputs.size(), parameters), c.form);
+    const DType parameters = c.activation == kDouble ? kDouble : kFloat;
+    const Result got = RunOnce([&](const Tensors& in) { return operation(in, c.activation); },
+                               inputs, std::vector<DType>(inputs.size(), parameters), c.form);
     EXPECT_LE(Error(got.out, want.out), c.bound) << c.Name();
     for (size_t i = 0; i < inputs.size(); ++i) {
       EXPECT_LE(Error(got.gradients[i], want.gradients[i]), c.bound) << i << ", " << c.Name();
@@ -286,7 +278,7 @@ void ExpectEmbeddings(const std::function<at::Tensor(const Tensors&, at::ScalarT
 }
 
 TEST_P(ResidualOpsTest, EmbeddingsWithAndWithoutTheirTables) {
-  for (const Shape& shape : Shapes()) {
+  for (const TextShape& shape : Shapes()) {
     for (int tables = 0; tables < 4; ++tables) {
       InputList inputs(9);
       const PackedTokens tokens = inputs.Tokens(shape.lengths);
@@ -301,13 +293,13 @@ TEST_P(ResidualOpsTest, EmbeddingsWithAndWithoutTheirTables) {
         return of;
       };
       ExpectEmbeddings(
-          [&](const Tensors& in, at::ScalarType activation) {
+          [&](const Tensors& in, DType activation) {
             return Embed(tokens, tables_of(in), tables == 0 ? 1 : 5.5, Drop(10), activation);
           },
           inputs.values);
       const NormPlaces norm = NormPlaces::Add(&inputs, kNorms[tables == 3 ? 0 : 1], shape.hidden);
       ExpectEmbeddings(
-          [&](const Tensors& in, at::ScalarType activation) {
+          [&](const Tensors& in, DType activation) {
             const Norm of = norm.Of(in);
             return EmbeddingNorm(tokens, tables_of(in), {of.gamma, of.beta, 1e-6}, Drop(11),
                                  activation);
@@ -322,20 +314,17 @@ INSTANTIATE_TEST_SUITE_P(WithAndWithoutDropout, ResidualOpsTest, testing::Values
 // The sum over outputs times fixed weights, as a function of the inputs, by the reference form.
 double Weighted(const Operation& operation, const Tensors& inputs) {
   const UseReferenceOps reference_ops;
-  const at::Tensor out = operation(inputs);
-  const at::Tensor weights = at::sin(at::arange(out.numel(), at::kDouble)).view(out.sizes());
-  return (out * weights).sum().item<double>();
+  return WeightedSum(operation(inputs));
 }
 
 // Gradients of the reference form against central differences in float64.
 void ExpectGradientsAreDifferences(const Operation& operation, const Tensors& inputs) {
   Tensors leaves;
-  for (const at::Tensor& input : inputs) leaves.push_back(input.clone().requires_grad_(true));
+  for (const Tensor& input : inputs) leaves.push_back(LeafOf(input));
   {
     const UseReferenceOps reference_ops;
-    const at::Tensor out = operation(leaves);
-    const at::Tensor weights = at::sin(at::arange(out.numel(), at::kDouble)).view(out.sizes());
-    (out * weights).sum().backward();
+    const Tensor out = operation(leaves);
+    out.backward(WeightsLike(out));
   }
   constexpr double kStep = 1e-5;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -348,7 +337,7 @@ void ExpectGradientsAreDifferences(const Operation& operation, const Tensors& in
       const double above = Weighted(operation, moved);
       *value -= 2 * kStep;
       const double difference = (above - Weighted(operation, moved)) / (2 * kStep);
-      const double gradient = leaves[i].grad().view({-1})[place].item<double>();
+      const double gradient = GradientOf(leaves[i]).data_ptr<double>()[place];
       EXPECT_NEAR(gradient, difference, 1e-7 * (1 + std::fabs(difference)))
           << "input " << i << ", place " << place;
     }
@@ -374,11 +363,11 @@ TEST(ResidualOps, ReferenceGradientsAreDifferences) {
                                   .activation = kActivations[kind],
                                   .gated = true,
                                   .out_norm = out_norm.Of(in)};
-          const at::Tensor x = FeedForwardAdd(in[0], layer, tokens, {}, {});
+          const Tensor x = FeedForwardAdd(in[0], layer, tokens, {}, {});
           const AffineResult qkv = NormAffine(x, norm.Of(in), mixed.Of(in));
-          const at::Tensor heads = RotateHeads(qkv.out, tokens, {2, 2, 2}, head_norm.Of(in), {},
-                                               RotaryOf(2, at::kDouble));
-          return at::cat({heads, Normalize(qkv.x, out_norm.Of(in), tokens, {})}, 1);
+          const Tensor heads =
+              RotateHeads(qkv.out, tokens, {2, 2, 2}, head_norm.Of(in), {}, RotaryOf(2, kDouble));
+          return Cat({heads, Normalize(qkv.x, out_norm.Of(in), tokens, {})}, 1);
         },
         inputs.values);
   }

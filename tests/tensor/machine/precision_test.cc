@@ -1,6 +1,5 @@
 #include "tensor/machine/precision.h"
 
-#include <ATen/Context.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +9,7 @@
 #include "base/error.h"
 #include "tensor/isa/isa.h"
 #include "tensor/machine/device.h"
+#include "tensor/machine/fake_driver.h"
 
 namespace tandem::tensor {
 namespace {
@@ -73,10 +73,23 @@ TEST(Precision, ASearchHasAPrecisionOfTheHost) {
 }
 
 TEST(Precision, ProductsOfDevicesRoundToTf32WhereAskedAlone) {
+  const FakeDriver& driver = FakeDriver::Set();
   ApplyPrecision(Precision::kTf32);
-  EXPECT_TRUE(at::globalContext().allowTF32CuBLAS());
+  EXPECT_TRUE(driver.tf32);
   ApplyPrecision(Precision::kFp32);
-  EXPECT_FALSE(at::globalContext().allowTF32CuBLAS());
+  EXPECT_FALSE(driver.tf32);
+}
+
+TEST(Precision, OfADeviceIsWhatItComputesFast) {
+  FakeDriver::Set();
+  const Device before_ampere = {Device::Kind::kCuda, 0}, since = {Device::Kind::kCuda, 1};
+  EXPECT_EQ(ResolvePrecision("auto", before_ampere), Precision::kFp32);
+  EXPECT_EQ(ResolvePrecision("auto", since), Precision::kBf16);
+  EXPECT_EQ(ResolvePrecision("fp16", before_ampere), Precision::kFp16);
+  EXPECT_EQ(ResolvePrecision("tf32", since), Precision::kTf32);
+  EXPECT_THROW(ResolvePrecision("bf16", before_ampere), UsageError);
+  EXPECT_THROW(ResolvePrecision("tf32", before_ampere), UsageError);
+  EXPECT_THROW(ResolvePrecision("int8", since), UsageError);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "tensor/machine/run_apart.h"
 
-#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -11,6 +10,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "tensor/core/tape.h"
 #include "tensor/machine/process.h"
 #include "tensor/ops.h"
 #include "tensor/profile/profile.h"
@@ -77,13 +77,13 @@ TEST_F(RunApartTest, TasksSeeTheCallersGradientModeAndForms) {
     Meeting meeting(MayBeFewer() ? 1 : kThreads);  // so that every thread has a task
     RunApart(20, [&](size_t) {
       meeting.Wait();
-      if (at::GradMode::is_enabled() == gradients && UseForm::Wanted() == form) ++count;
+      if (GradEnabled() == gradients && UseForm::Wanted() == form) ++count;
     });
     return count.load();
   };
   const Form usual = UseForm::Wanted();  // TANDEM_FORMS may say so
   {
-    const at::AutoGradMode mode(false);
+    const NoGradGuard no_gradient;
     EXPECT_EQ(tasks_that_see(false, usual), 20);
   }
   for (const Form form : {Form::kReference, Form::kPortable}) {

@@ -1,7 +1,5 @@
 #include "tensor/memory/page_arena.h"
 
-#include <ATen/ops/empty.h>
-#include <c10/core/CPUAllocator.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +8,11 @@
 #include <thread>
 #include <vector>
 
+#include "base/error.h"
 #include "support/resident_memory.h"
+#include "tensor/core/allocator.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tensor.h"
 
 namespace tandem::tensor {
 namespace {
@@ -128,23 +130,28 @@ TEST(UseTensorArena, ALargeTensorTakesThePlaceOfTheLast) {
   UseTensorArena();
   const void* first = nullptr;
   {
-    const at::Tensor tensor = at::empty({1000, 3000}, at::kFloat);
+    const Tensor tensor = Empty({1000, 3000}, kFloat);
     first = tensor.data_ptr();
   }
-  const at::Tensor small = at::empty({10}, at::kFloat);
+  const Tensor small = Empty({10}, kFloat);
   EXPECT_NE(small.data_ptr(), first);
-  const at::Tensor next = at::empty({900, 3000}, at::kFloat);
+  const Tensor next = Empty({900, 3000}, kFloat);
   EXPECT_EQ(next.data_ptr(), first);
 }
 
-// libtorch's own oneDNN does the same.
-TEST(UseTensorArena, ServesPlainMemoryOfEverySize) {
+TEST(UseTensorArena, ServesMemoryOfEverySize) {
   UseTensorArena();
   for (const size_t bytes : {size_t{100}, 3 * kMiB}) {
-    void* memory = c10::GetCPUAllocator()->raw_allocate(bytes);
+    void* memory = CurrentAllocator().Allocate(bytes);
+    ASSERT_NE(memory, nullptr);
     std::memset(memory, 1, bytes);
-    c10::GetCPUAllocator()->raw_deallocate(memory);
+    CurrentAllocator().Free(memory, bytes);
   }
+}
+
+TEST(UseTensorArena, SaysHowManyBytesThereAreNot) {
+  UseTensorArena();
+  EXPECT_THROW(Empty({int64_t{1} << 55}, kFloat), MemoryError);
 }
 #endif
 

@@ -15,14 +15,14 @@
 
 #include "tensor/reference/libtorch_ops.h"
 
-namespace tandem::tensor::libtorch {
+namespace tandem::tensor::formulas {
 
 at::Tensor SelfAttention(const at::Tensor& qkv, const PackedTokens& tokens, int64_t heads,
                          const Dropout& dropout) {
   const int64_t hidden = qkv.size(1) / 3;
   const double scale = 1.0 / std::sqrt(static_cast<double>(hidden) / static_cast<double>(heads));
-  const at::Tensor starts = tokens.sequence_starts.cpu();
-  const at::Tensor keys = tokens.row_keys.cpu();
+  const Tensor starts = tokens.HostStarts();
+  const Tensor& keys = tokens.row_keys;
   const auto* first_rows = starts.data_ptr<int32_t>();
   std::vector<at::Tensor> texts;
   for (int64_t b = 0; b < tokens.texts(); ++b) {
@@ -54,16 +54,15 @@ at::Tensor Distances(int64_t length, const at::Device& device) {
 }
 
 // [heads, length, length]
-at::Tensor BiasOf(const RelativeBias& bias, const at::Tensor& distances) {
+at::Tensor BiasOf(const at::Tensor& table, int64_t max_distance, const at::Tensor& distances) {
   const int64_t length = distances.size(0);
   const at::Tensor buckets = at::empty({2 * length - 1}, at::kLong);
   for (int64_t d = 1 - length; d < length; ++d) {
-    buckets.data_ptr<int64_t>()[d + length - 1] =
-        RelativeBucket(d, bias.table.size(0), bias.max_distance);
+    buckets.data_ptr<int64_t>()[d + length - 1] = RelativeBucket(d, table.size(0), max_distance);
   }
   const at::Tensor of_pairs =
       buckets.to(distances.device()).index_select(0, (distances + (length - 1)).flatten());
-  return bias.table.index_select(0, of_pairs).view({length, length, -1}).permute({2, 0, 1});
+  return table.index_select(0, of_pairs).view({length, length, -1}).permute({2, 0, 1});
 }
 
 // Says where the rule keeps a key from a query, [length, length].
@@ -77,10 +76,11 @@ at::Tensor Hidden(const AttentionRule& rule, const at::Tensor& distances) {
 }  // namespace
 
 at::Tensor Attention(const at::Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
-                     const AttentionRule& rule, const RelativeBias& bias, const Dropout& dropout) {
+                     const AttentionRule& rule, const at::Tensor& bias_table, int64_t max_distance,
+                     const Dropout& dropout) {
   const int64_t width = shape.head_width, group = shape.heads / shape.key_value_heads;
-  const at::Tensor starts = tokens.sequence_starts.cpu();
-  const at::Tensor keys = tokens.row_keys.cpu();
+  const Tensor starts = tokens.HostStarts();
+  const Tensor& keys = tokens.row_keys;
   const auto* first_rows = starts.data_ptr<int32_t>();
   std::vector<at::Tensor> texts;
   for (int64_t b = 0; b < tokens.texts(); ++b) {
@@ -95,7 +95,10 @@ at::Tensor Attention(const at::Tensor& qkv, const PackedTokens& tokens, const He
     at::Tensor scores = at::matmul(q, k.transpose(1, 2)) * rule.scale;
     if (rule.soft_cap > 0) scores = at::tanh(scores / rule.soft_cap) * rule.soft_cap;
     const at::Tensor distances = Distances(length, qkv.device());
-    if (bias.table.defined()) scores = scores + BiasOf(bias, distances).to(scores.scalar_type());
+    if (bias_table.defined()) {
+      const at::Tensor bias = BiasOf(bias_table, max_distance, distances);
+      scores = scores + bias.to(scores.scalar_type());
+    }
     scores = scores.masked_fill(Hidden(rule, distances), -std::numeric_limits<double>::infinity());
     at::Tensor probabilities = at::softmax(scores, -1);
     if (dropout.active()) {
@@ -111,4 +114,4 @@ at::Tensor Attention(const at::Tensor& qkv, const PackedTokens& tokens, const He
   return at::cat(texts);
 }
 
-}  // namespace tandem::tensor::libtorch
+}  // namespace tandem::tensor::formulas

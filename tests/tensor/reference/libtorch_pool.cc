@@ -10,9 +10,10 @@
 
 #include <vector>
 
+#include "libtorch/bridge.h"
 #include "tensor/reference/libtorch_ops.h"
 
-namespace tandem::tensor::libtorch {
+namespace tandem::tensor::formulas {
 namespace {
 
 // Says where the rows of each text that are pooled begin and end, int64 [B] each.
@@ -26,11 +27,11 @@ struct PooledRows {
 };
 
 PooledRows::PooledRows(const PackedTokens& tokens) {
-  const at::Tensor bounds = tokens.sequence_starts.to(at::kLong);
+  const at::Tensor bounds = libtorch::AsTorch(tokens.sequence_starts).to(at::kLong);
   starts = bounds.narrow(0, 0, tokens.texts());
   next = bounds.narrow(0, 1, tokens.texts());
   first = tokens.prompt_tokens.defined()
-              ? at::minimum(starts + tokens.prompt_tokens.to(at::kLong), next)
+              ? at::minimum(starts + libtorch::AsTorch(tokens.prompt_tokens).to(at::kLong), next)
               : starts;
 }
 
@@ -65,7 +66,7 @@ at::Tensor MaxPool(const at::Tensor& x, const PooledRows& rows) {
 at::Tensor SumWeights(const at::Tensor& x, const PackedTokens& tokens, const PooledRows& rows,
                       Pooling pooling) {
   const at::Tensor lengths = rows.next - rows.starts;
-  const at::Tensor positions = tokens.positions.to(at::kLong);
+  const at::Tensor positions = libtorch::AsTorch(tokens.positions).to(at::kLong);
   const at::Tensor weights =
       pooling == Pooling::kWeightedMean ? positions + 1 : at::ones_like(positions);
   const at::Tensor prompts = at::repeat_interleave(rows.first - rows.starts, lengths);
@@ -90,4 +91,4 @@ at::Tensor Pool(const at::Tensor& x, const PackedTokens& tokens, Pooling pooling
   return sums / divisors.masked_fill(divisors.eq(0), 1).unsqueeze(1);
 }
 
-}  // namespace tandem::tensor::libtorch
+}  // namespace tandem::tensor::formulas

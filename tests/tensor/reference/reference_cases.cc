@@ -6,48 +6,17 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <type_traits>
 #include <utility>
 
+#include "tensor/core/tensor.h"
 #include "tensor/fused/adapted_ops.h"
 #include "tensor/inputs.h"
-#include "tensor/reference/libtorch_ops.h"
 #include "tensor/reference/reference_ops.h"
 
 namespace tandem::tensor {
 namespace {
 
-using Tensors = std::vector<at::Tensor>;
-
-// The two ways to compute an operation, for lambdas that take either.
-struct Loops {
-  static constexpr auto kEmbeddingNorm = reference::EmbeddingNorm;
-  static constexpr auto kEmbed = reference::Embed;
-  static constexpr auto kAffine = reference::Affine;
-  static constexpr auto kAffineNorm = reference::AffineNorm;
-  static constexpr auto kFeedForwardNorm = reference::FeedForwardNorm;
-  static constexpr auto kNormalize = reference::Normalize;
-  static constexpr auto kNormAffine = reference::NormAffine;
-  static constexpr auto kAffineAdd = reference::AffineAdd;
-  static constexpr auto kFeedForwardAdd = reference::FeedForwardAdd;
-  static constexpr auto kRotateHeads = reference::RotateHeads;
-  static constexpr auto kAttention = reference::Attention;
-  static constexpr auto kPool = reference::Pool;
-};
-struct Libtorch {
-  static constexpr auto kEmbeddingNorm = libtorch::EmbeddingNorm;
-  static constexpr auto kEmbed = libtorch::Embed;
-  static constexpr auto kAffine = libtorch::Affine;
-  static constexpr auto kAffineNorm = libtorch::AffineNorm;
-  static constexpr auto kFeedForwardNorm = libtorch::FeedForwardNorm;
-  static constexpr auto kNormalize = libtorch::Normalize;
-  static constexpr auto kNormAffine = libtorch::NormAffine;
-  static constexpr auto kAffineAdd = libtorch::AffineAdd;
-  static constexpr auto kFeedForwardAdd = libtorch::FeedForwardAdd;
-  static constexpr auto kRotateHeads = libtorch::RotateHeads;
-  static constexpr auto kAttention = libtorch::Attention;
-  static constexpr auto kPool = libtorch::Pool;
-};
+using Tensors = std::vector<Tensor>;
 
 // What a norm is made of; no gamma: there is no norm.
 struct NormKind {
@@ -79,7 +48,7 @@ class CaseMaker {
   int64_t width() const { return width_; }
   Dropout Drop(uint32_t site) const { return {.rate = rate_, .seed = 4, .step = 2, .site = site}; }
 
-  size_t Add(at::IntArrayRef sizes, double scale) {
+  size_t Add(const Shape& sizes, double scale) {
     inputs_.push_back(make_.Make(sizes, scale));
     return inputs_.size() - 1;
   }
@@ -106,13 +75,12 @@ class CaseMaker {
     };
   }
 
-  // Ends the case. `operation` takes Loops or Libtorch, and the inputs.
-  template <typename Function>
-  void End(const std::string& name, const Function& operation) {
+  // Ends the case.
+  void End(const std::string& name,
+           std::function<Tensor(const DeviceOperations& by, const Tensors& in)> operation) {
     cases_->push_back({fmt::format("{}, {} channels, dropout {}", name, width_, rate_),
-                       [operation](const Tensors& in) { return operation(Loops(), in); },
-                       [operation](const Tensors& in) { return operation(Libtorch(), in); },
-                       std::exchange(inputs_, {}), std::exchange(activations_, 0)});
+                       std::move(operation), std::exchange(inputs_, {}),
+                       std::exchange(activations_, 0)});
   }
 
  private:
@@ -142,7 +110,7 @@ void AddEmbeddings(CaseMaker* make) {
   for (int tables = 0; tables < 8; ++tables) {
     const bool has_position = tables % 2 == 1, has_type = tables / 2 % 2 == 1;
     PackedTokens tokens = make->tokens();
-    if (tables / 4 == 1) tokens.types = tokens.positions.fmod(2);
+    if (tables / 4 == 1) tokens.types = AlternatingTypes(tokens);
     const auto of = [=](const Tensors& in) {
       EmbeddingTables made{.word = in[0], .position_offset = 2};
       if (has_position) made.position = in[1];
@@ -156,16 +124,17 @@ void AddEmbeddings(CaseMaker* make) {
     };
     const Dropout dropout = make->Drop(1);
     add();
-    make->End(fmt::format("Embed {}", tables), [=](auto ops, const Tensors& in) {
-      return ops.kEmbed(tokens, of(in), 5.5, dropout, in[0].scalar_type());
+    make->End(fmt::format("Embed {}", tables), [=](const DeviceOperations& by, const Tensors& in) {
+      return by.Embed(tokens, of(in), 5.5, dropout, in[0].scalar_type());
     });
     add();
     const auto norm = make->AddNorm(kNormKinds[tables % 2], make->width());
-    make->End(fmt::format("EmbeddingNorm {}", tables), [=](auto ops, const Tensors& in) {
-      const Norm made = norm(in);
-      return ops.kEmbeddingNorm(tokens, of(in), {made.gamma, made.beta, 1e-6}, dropout,
-                                in[0].scalar_type());
-    });
+    make->End(fmt::format("EmbeddingNorm {}", tables),
+              [=](const DeviceOperations& by, const Tensors& in) {
+                const Norm made = norm(in);
+                return by.EmbeddingNorm(tokens, of(in), {made.gamma, made.beta, 1e-6}, dropout,
+                                        in[0].scalar_type());
+              });
   }
 }
 
@@ -176,21 +145,21 @@ void AddMaps(CaseMaker* make) {
   for (const NormKind& kind : kNormKinds) {
     make->AddActivations(width);
     const auto norm = make->AddNorm(kind, width);
-    make->End("Normalize, " + kind.Name(), [=](auto ops, const Tensors& in) {
-      return ops.kNormalize(in[0] * 1, norm(in), tokens, drop);
+    make->End("Normalize, " + kind.Name(), [=](const DeviceOperations& by, const Tensors& in) {
+      return by.Normalize(in[0], norm(in), tokens, drop);
     });
     make->AddActivations(width);
     const auto read_norm = make->AddNorm(kind, width);
     const auto map = make->AddLinear(width, width + 3, kind.has_beta);
-    make->End("NormAffine, " + kind.Name(), [=](auto ops, const Tensors& in) {
-      return ops.kNormAffine(in[0], read_norm(in), map(in));
+    make->End("NormAffine, " + kind.Name(), [=](const DeviceOperations& by, const Tensors& in) {
+      return by.NormAffine(in[0], read_norm(in), map(in));
     });
     make->AddActivations(width + 3);
     make->AddActivations(width);
     const auto back = make->AddLinear(width + 3, width, !kind.has_beta);
     const auto out_norm = make->AddNorm(kind, width);
-    make->End("AffineAdd, " + kind.Name(), [=](auto ops, const Tensors& in) {
-      return ops.kAffineAdd(in[0], in[1], back(in), out_norm(in), tokens, drop);
+    make->End("AffineAdd, " + kind.Name(), [=](const DeviceOperations& by, const Tensors& in) {
+      return by.AffineAdd(in[0], in[1], back(in), out_norm(in), tokens, drop);
     });
   }
 }
@@ -209,14 +178,14 @@ void AddFeedForward(CaseMaker* make) {
       const auto before = make->AddNorm(kind, width);
       const auto after = make->AddNorm(kNormKinds[turn % std::size(kNormKinds)], width);
       make->End(fmt::format("FeedForwardAdd {}, {}", turn, kind.Name()),
-                [=](auto ops, const Tensors& in) {
+                [=](const DeviceOperations& by, const Tensors& in) {
                   const FeedForward layer{.norm = before(in),
                                           .up = up(in),
                                           .down = down(in),
                                           .activation = kEveryActivation[turn % 4],
                                           .gated = gated,
                                           .out_norm = after(in)};
-                  return ops.kFeedForwardAdd(in[0], layer, tokens, inner_drop, drop);
+                  return by.FeedForwardAdd(in[0], layer, tokens, inner_drop, drop);
                 });
     }
   }
@@ -231,9 +200,9 @@ void AddNormalizedMaps(CaseMaker* make) {
     make->AddActivations(width);
     const auto map = make->AddLinear(width + 3, width, kind.has_beta);
     const auto norm = make->AddNorm(kind, width);
-    make->End("AffineNorm, " + kind.Name(), [=](auto ops, const Tensors& in) {
+    make->End("AffineNorm, " + kind.Name(), [=](const DeviceOperations& by, const Tensors& in) {
       const Norm made = norm(in);
-      return ops.kAffineNorm(in[0], in[1], map(in), {made.gamma, made.beta, 1e-6}, tokens, drop);
+      return by.AffineNorm(in[0], in[1], map(in), {made.gamma, made.beta, 1e-6}, tokens, drop);
     });
     for (const Activation activation : kEveryActivation) {
       make->AddActivations(width);
@@ -241,10 +210,10 @@ void AddNormalizedMaps(CaseMaker* make) {
       const auto down = make->AddLinear(width + 3, width, !kind.has_beta);
       const auto out_norm = make->AddNorm(kind, width);
       make->End(fmt::format("FeedForwardNorm {}, {}", static_cast<int>(activation), kind.Name()),
-                [=](auto ops, const Tensors& in) {
+                [=](const DeviceOperations& by, const Tensors& in) {
                   const Norm made = out_norm(in);
-                  return ops.kFeedForwardNorm(in[0], up(in), down(in), activation,
-                                              {made.gamma, made.beta, 1e-6}, tokens, drop);
+                  return by.FeedForwardNorm(in[0], up(in), down(in), activation,
+                                            {made.gamma, made.beta, 1e-6}, tokens, drop);
                 });
     }
   }
@@ -263,17 +232,17 @@ void AddAdapters(CaseMaker* make, double rate) {
     make->Add({4, width}, 0.5);
     make->Add({2, 4}, 0.5);
     make->End(adapts ? "Affine with an adapter" : "Affine of two maps",
-              [=](auto ops, const Tensors& in) {
+              [=](const DeviceOperations& by, const Tensors& in) {
                 Linear linear({in[1], in[2]}, {in[3], in[4]});
                 if (adapts) {
-                  linear.Adapt({.down = {at::Tensor(), in[5]},
-                                .up = {at::Tensor(), in[6]},
+                  linear.Adapt({.down = {Tensor(), in[5]},
+                                .up = {Tensor(), in[6]},
                                 .scale = 2,
                                 .dropout = rate,
                                 .site = 3});
                 }
                 const AdapterDropout dropout(tokens, 42, 7);
-                return ops.kAffine(in[0], linear) + 0 * (in[5].sum() + in[6].sum());
+                return by.Affine(in[0], linear);
               });
   }
 }
@@ -286,11 +255,12 @@ void AddHeads(CaseMaker* make) {
       make->AddActivations(shape.qkv_width());
       const auto query_norm = make->AddNorm(kind, shape.head_width);
       const auto key_norm = make->AddNorm(turns ? kind : kNormKinds[4], shape.head_width);
-      make->End(fmt::format("RotateHeads {}, {}", turns, kind.Name()), [=](auto ops,
-                                                                           const Tensors& in) {
-        const Rotary rotary = turns ? RotaryOf(shape.head_width, in[0].scalar_type()) : Rotary();
-        return ops.kRotateHeads(in[0] * 1, tokens, shape, query_norm(in), key_norm(in), rotary);
-      });
+      make->End(fmt::format("RotateHeads {}, {}", turns, kind.Name()),
+                [=](const DeviceOperations& by, const Tensors& in) {
+                  const Rotary rotary =
+                      turns ? RotaryOf(shape.head_width, in[0].scalar_type()) : Rotary();
+                  return by.RotateHeads(in[0], tokens, shape, query_norm(in), key_norm(in), rotary);
+                });
     }
   }
 }
@@ -308,22 +278,18 @@ void AddAttention(CaseMaker* make) {
     const bool biased = turn / 12 == 1;
     make->AddActivations(shape.qkv_width());
     if (biased) make->Add({8, shape.heads}, 2);
-    make->End(fmt::format("Attention {}", turn), [=](auto ops, const Tensors& in) {
-      const RelativeBias bias{.table = biased ? in[1] : at::Tensor(), .max_distance = 6};
-      return ops.kAttention(in[0], tokens, shape, rule, bias, drop);
-    });
+    make->End(fmt::format("Attention {}", turn),
+              [=](const DeviceOperations& by, const Tensors& in) {
+                const RelativeBias bias{.table = biased ? in[1] : Tensor(), .max_distance = 6};
+                return by.Attention(in[0], tokens, shape, rule, bias, drop);
+              });
   }
   const HeadShape shape{3, 3, make->width()};
   make->AddActivations(shape.qkv_width());
-  const auto plain = [=](auto ops, const Tensors& in) {
-    const double width = static_cast<double>(shape.head_width);
-    if constexpr (std::is_same_v<decltype(ops), Libtorch>) {
-      return libtorch::SelfAttention(in[0], tokens, shape.heads, drop);
-    } else {
-      return ops.kAttention(in[0], tokens, shape, {.scale = 1 / std::sqrt(width)}, {}, drop);
-    }
-  };
-  make->End("SelfAttention", plain);
+  make->End("SelfAttention", [=](const DeviceOperations& by, const Tensors& in) {
+    const double scale = 1 / std::sqrt(static_cast<double>(shape.head_width));
+    return by.Attention(in[0], tokens, shape, {.scale = scale}, {}, drop);
+  });
 }
 
 void AddPooling(CaseMaker* make) {
@@ -331,10 +297,12 @@ void AddPooling(CaseMaker* make) {
                                 Pooling::kMeanSqrtLen, Pooling::kWeightedMean}) {
     for (const bool has_prompts : {false, true}) {
       PackedTokens tokens = make->tokens();
-      if (has_prompts) tokens.prompt_tokens = tokens.sequence_starts.narrow(0, 0, 4).fmod(5) + 1;
+      if (has_prompts) tokens.prompt_tokens = Of<int32_t>({4}, {1, 1, 2, 3});
       make->AddActivations(make->width());
       make->End(fmt::format("Pool {}, {}", static_cast<int>(pooling), has_prompts),
-                [=](auto ops, const Tensors& in) { return ops.kPool(in[0], tokens, pooling); });
+                [=](const DeviceOperations& by, const Tensors& in) {
+                  return by.Pool(in[0], tokens, pooling);
+                });
     }
   }
 }
@@ -357,6 +325,71 @@ std::vector<ReferenceCase> ReferenceCases() {
     }
   }
   return cases;
+}
+
+namespace {
+
+class Loops final : public DeviceOperations {
+ public:
+  Tensor EmbeddingNorm(const PackedTokens& tokens, const EmbeddingTables& tables,
+                       const LayerNorm& norm, const Dropout& dropout,
+                       DType activation) const override {
+    return reference::EmbeddingNorm(tokens, tables, norm, dropout, activation);
+  }
+  Tensor Embed(const PackedTokens& tokens, const EmbeddingTables& tables, double scale,
+               const Dropout& dropout, DType activation) const override {
+    return reference::Embed(tokens, tables, scale, dropout, activation);
+  }
+  Tensor Affine(const Tensor& x, const Linear& linear) const override {
+    return reference::Affine(x, linear);
+  }
+  Tensor AffineNorm(const Tensor& x, const Tensor& residual, const Linear& linear,
+                    const LayerNorm& norm, const PackedTokens& tokens,
+                    const Dropout& dropout) const override {
+    return reference::AffineNorm(x, residual, linear, norm, tokens, dropout);
+  }
+  Tensor FeedForwardNorm(const Tensor& x, const Linear& up, const Linear& down,
+                         Activation activation, const LayerNorm& norm, const PackedTokens& tokens,
+                         const Dropout& dropout) const override {
+    return reference::FeedForwardNorm(x, up, down, activation, norm, tokens, dropout);
+  }
+  Tensor Normalize(const Tensor& x, const Norm& norm, const PackedTokens& tokens,
+                   const Dropout& dropout) const override {
+    return reference::Normalize(x, norm, tokens, dropout);
+  }
+  Tensor NormAffine(const Tensor& x, const Norm& norm, const Linear& linear) const override {
+    return reference::NormAffine(x, norm, linear);
+  }
+  Tensor AffineAdd(const Tensor& x, const Tensor& residual, const Linear& linear,
+                   const Norm& out_norm, const PackedTokens& tokens,
+                   const Dropout& dropout) const override {
+    return reference::AffineAdd(x, residual, linear, out_norm, tokens, dropout);
+  }
+  Tensor FeedForwardAdd(const Tensor& x, const FeedForward& layer, const PackedTokens& tokens,
+                        const Dropout& inner_dropout, const Dropout& dropout) const override {
+    return reference::FeedForwardAdd(x, layer, tokens, inner_dropout, dropout);
+  }
+  Tensor RotateHeads(const Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
+                     const Norm& query_norm, const Norm& key_norm,
+                     const Rotary& rotary) const override {
+    return reference::RotateHeads(qkv, tokens, shape, query_norm, key_norm, rotary);
+  }
+  Tensor Attention(const Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
+                   const AttentionRule& rule, const RelativeBias& bias,
+                   const Dropout& dropout) const override {
+    return reference::Attention(qkv, tokens, shape, rule, bias, dropout);
+  }
+  Tensor Pool(const Tensor& x, const PackedTokens& tokens, Pooling pooling) const override {
+    return reference::Pool(x, tokens, pooling);
+  }
+  Tensor NormalizeRows(const Tensor& x) const override { return tensor::NormalizeRows(x); }
+};
+
+}  // namespace
+
+const DeviceOperations& ReferenceLoops() {
+  static const Loops loops;
+  return loops;
 }
 
 }  // namespace tandem::tensor

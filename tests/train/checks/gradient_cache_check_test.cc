@@ -1,18 +1,18 @@
 #include "train/checks/gradient_cache_check.h"
 
-#include <ATen/ops/full.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
+#include "tensor/core/tensor.h"
+#include "tensor/core/values.h"
+
 namespace tandem::train {
 namespace {
 
-at::Tensor Row(double a, double b) {
-  at::Tensor row = at::full({2}, a, at::kFloat);
-  row[1] = b;
-  return row;
+tensor::Tensor Row(double a, double b) {
+  return tensor::Of<float>({2}, {static_cast<float>(a), static_cast<float>(b)});
 }
 
 std::vector<model::NamedParameter> Parameters() {
@@ -23,7 +23,7 @@ std::vector<model::NamedParameter> Parameters() {
   return parameters;
 }
 
-const std::vector<at::Tensor> kDirect = {Row(2, -4), Row(0.5, 0.25), {}};
+const std::vector<tensor::Tensor> kDirect = {Row(2, -4), Row(0.5, 0.25), {}};
 
 TEST(LargestDifference, OfEqualGradientsIsZero) {
   const GradientDifference found = LargestDifference(Parameters(), kDirect, kDirect);
@@ -39,7 +39,7 @@ TEST(LargestDifference, IsRelativeToTheParameterAndNamesIt) {
 }
 
 TEST(LargestDifference, RoundingOfWhatIsNearlyZeroDoesNotCount) {
-  const std::vector<at::Tensor> direct = {Row(2, -4), Row(1e-9, 0), {}};
+  const std::vector<tensor::Tensor> direct = {Row(2, -4), Row(1e-9, 0), {}};
   const GradientDifference found =
       LargestDifference(Parameters(), direct, {Row(2, -4), Row(5e-9, 0), {}});
   EXPECT_NEAR(found.relative, 4e-9 / 4e-3, 1e-9);

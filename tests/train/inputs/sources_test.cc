@@ -1,5 +1,4 @@
 // Several data sets in one run: [[data.source]].
-#include <ATen/ops/equal.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,6 +13,7 @@
 #include "support/captured_messages.h"
 #include "support/error_matching.h"
 #include "support/temporary_folder.h"
+#include "tensor/core/values.h"
 #include "train/bag_encoder.h"
 #include "train/inputs/batch_figures.h"
 #include "train/inputs/example_texts.h"
@@ -315,7 +315,8 @@ TEST_F(PromptsTest, StandBeforeTheTextsOfABatch) {
   const TrainingBatch got = batch_of(texts), want = batch_of(hand_texts);
   ASSERT_EQ(got.texts(), 12);
   ASSERT_EQ(got.tokens(), want.tokens());
-  EXPECT_TRUE(at::equal(got.Pack(0, 12).ids, want.Pack(0, 12).ids));
+  EXPECT_EQ(tensor::ValuesOf<int32_t>(got.Pack(0, 12).ids),
+            tensor::ValuesOf<int32_t>(want.Pack(0, 12).ids));
   const ExampleTexts unprompted =
       MakeExampleTexts(run.set, 1, run.training, model_, ModelPrompts(model_), 1);
   EXPECT_NE(batch_of(unprompted).tokens(), got.tokens());

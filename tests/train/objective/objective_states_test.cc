@@ -1,7 +1,6 @@
 // What an objective learns and keeps: the score bank, the bias, and what a checkpoint has of them.
 #include "train/objective/objective_states.h"
 
-#include <ATen/ops/tensor.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +9,8 @@
 #include "optim/catalogue.h"
 #include "optim/gradients.h"
 #include "optim/optimizer.h"
+#include "tensor/core/functions/functions.h"
+#include "tensor/core/values.h"
 
 namespace tandem::train {
 namespace {
@@ -72,22 +73,36 @@ TEST(ScoreBank, GoesOnFromItsState) {
 
 objective::Labels LabelsOfTwo() {
   objective::Labels labels;
-  labels.positive = at::tensor(std::vector<int64_t>{1, 0}, at::kLong);
-  labels.negative = at::tensor(std::vector<int64_t>{1, 0, 0, 0, 0, 1}).view({2, 3}).to(at::kBool);
+  labels.positive = tensor::Of<int64_t>({2}, {1, 0});
+  labels.negative = tensor::Of<bool>({2, 3}, {true, false, false, false, false, true});
   return labels;
 }
 
+tensor::Tensor Scores() { return tensor::Doubles({2, 3}, {0.5, 1.5, 2.5, 3.5, 4.5, 5.5}); }
+
 TEST(ObjectiveStates, KeepsOwnScoresAndAllowedNegatives) {
   ObjectiveStates states({.bank = 8});
-  states.Keep(at::tensor({9.0, 9.0, 9.0, 9.0, 9.0, 9.0}, at::kDouble).view({2, 3}), LabelsOfTwo());
+  states.Keep(tensor::Doubles({2, 3}, {9, 9, 9, 9, 9, 9}), LabelsOfTwo());
   states.BeginStep(1);
-  states.Keep(at::tensor({0.5, 1.5, 2.5, 3.5, 4.5, 5.5}, at::kDouble).view({2, 3}), LabelsOfTwo());
+  states.Keep(Scores(), LabelsOfTwo());
   const objective::States view = states.View(/*with_bank=*/true);
-  EXPECT_TRUE(view.bank_positives.equal(at::tensor({1.5, 3.5}, at::kDouble)));
-  EXPECT_TRUE(view.bank_negatives.equal(at::tensor({0.5, 5.5}, at::kDouble)));
+  EXPECT_THAT(tensor::ValuesOf<double>(view.bank_positives), ElementsAre(1.5, 3.5));
+  EXPECT_THAT(tensor::ValuesOf<double>(view.bank_negatives), ElementsAre(0.5, 5.5));
   EXPECT_FALSE(view.bank_positives.requires_grad());
   EXPECT_FALSE(view.bias.defined());
   EXPECT_FALSE(states.View(/*with_bank=*/false).bank_positives.defined());
+}
+
+// As ScoreBank.SpreadsWhatItTakesOfALargerBatch: of seven the first, the third and the fifth.
+TEST(ObjectiveStates, KeepsNegativesOfAllPartsOfABatchThatHasMore) {
+  ObjectiveStates states({.bank = 3});
+  states.BeginStep(1);
+  objective::Labels labels;
+  labels.positive = tensor::Of<int64_t>({2}, {1, 0});
+  labels.negative = tensor::Of<bool>({2, 4}, {true, false, true, true, true, true, true, true});
+  states.Keep(tensor::Doubles({2, 4}, {10, -1, 11, 12, 13, 14, 15, 16}), labels);
+  EXPECT_THAT(tensor::ValuesOf<double>(states.View(true).bank_positives), ElementsAre(-1, 13));
+  EXPECT_THAT(tensor::ValuesOf<double>(states.View(true).bank_negatives), ElementsAre(10, 12, 14));
 }
 
 // States with a learned bias and an optimizer over it, as a run has them.
@@ -108,7 +123,7 @@ struct Learning {
   void Learn(int64_t step) {
     states.BeginStep(step);
     optim::ClearGradients(states.Learned());
-    states.View(false).bias.sum().backward();
+    tensor::Sum(states.View(false).bias).backward();
     optimizer.Step(0.001 * states.learning_rate_factor(), 1);
   }
 
@@ -141,7 +156,7 @@ TEST(ObjectiveStates, ACopyHasBanksOfItsOwn) {
   ObjectiveStates states({.bank = 8});
   states.BeginStep(1);
   ObjectiveStates copy = states;
-  copy.Keep(at::tensor({0.5, 1.5, 2.5, 3.5, 4.5, 5.5}, at::kDouble).view({2, 3}), LabelsOfTwo());
+  copy.Keep(Scores(), LabelsOfTwo());
   EXPECT_TRUE(copy.View(true).bank_positives.defined());
   EXPECT_FALSE(states.View(true).bank_positives.defined());
   EXPECT_TRUE(ObjectiveStates().empty());
@@ -152,8 +167,7 @@ TEST(ObjectiveStates, GoOnFromACheckpoint) {
   Learning before;
   before.states.StartBias(-3);
   before.Learn(1);
-  before.states.Keep(at::tensor({0.5, 1.5, 2.5, 3.5, 4.5, 5.5}, at::kDouble).view({2, 3}),
-                     LabelsOfTwo());
+  before.states.Keep(Scores(), LabelsOfTwo());
 
   Learning resumed;
   Json state;
@@ -176,8 +190,8 @@ TEST(ObjectiveStates, GoOnFromACheckpoint) {
   for (Learning* one : {&before, &resumed}) one->Learn(2);
   EXPECT_EQ(resumed.states.Figures(), before.states.Figures());
   EXPECT_EQ(resumed.states.Figures().back(), (report::NamedNumber{"bank_negatives", 2}));
-  EXPECT_TRUE(
-      resumed.states.View(true).bank_negatives.equal(before.states.View(true).bank_negatives));
+  EXPECT_EQ(tensor::ValuesOf<double>(resumed.states.View(true).bank_negatives),
+            tensor::ValuesOf<double>(before.states.View(true).bank_negatives));
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "train/run/checkpoint.h"
 
-#include <ATen/ops/from_blob.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -12,6 +11,9 @@
 #include "support/error_matching.h"
 #include "support/resident_memory.h"
 #include "support/temporary_folder.h"
+#include "support/tensors.h"
+#include "tensor/core/functions/functions.h"
+#include "tensor/core/make.h"
 #include "train/bag_encoder.h"
 
 namespace tandem::train {
@@ -24,7 +26,7 @@ struct Trained {
         optimizer(std::make_unique<optim::Optimizer>(optim::kAdamW, model.Parameters())) {}
   void Step(double size) {
     for (const auto& parameter : model.Parameters()) {
-      parameter.value.mutable_grad() = parameter.value.detach().mul(size);
+      parameter.value.set_grad(tensor::Mul(parameter.value.detach(), size));
     }
     optimizer->Step(0.01, 1);
   }
@@ -41,15 +43,15 @@ TEST(Checkpoint, ContinuesBitForBit) {
   SaveCheckpoint(folder.path() / "c", one.model.Parameters(), one.optimizer->State(),
                  {{"step", 2}});
   EXPECT_EQ(ReadState(folder.path() / "c").at("step"), 2);
-  const auto version = other.model.Parameters()[0].value._version();
+  const auto version = other.model.Parameters()[0].value.version();
   LoadWeights(folder.path() / "c", other.model.Parameters());
   LoadTensors(folder.path() / "c", other.optimizer->State());
   other.optimizer->set_steps(2);
-  EXPECT_GT(other.model.Parameters()[0].value._version(), version);
+  EXPECT_GT(other.model.Parameters()[0].value.version(), version);
   one.Step(0.7);
   other.Step(0.7);
   for (size_t p = 0; p < 3; ++p) {
-    EXPECT_TRUE(one.model.Parameters()[p].value.equal(other.model.Parameters()[p].value)) << p;
+    EXPECT_TRUE(AreEqual(one.model.Parameters()[p].value, other.model.Parameters()[p].value)) << p;
   }
 }
 
@@ -62,7 +64,7 @@ TEST(Checkpoint, ZerosThatAreReadTakeNoMemory) {
   };
   const auto state_of = [](float* values) {
     return std::vector<optim::StateTensor>{
-        {"moments", at::from_blob(values, {static_cast<int64_t>(kCount)}, at::kFloat)}};
+        {"moments", tensor::FromBlob(values, {static_cast<int64_t>(kCount)}, tensor::kFloat)}};
   };
   const TemporaryFolder folder;
   const auto written = zeros(), read = zeros();

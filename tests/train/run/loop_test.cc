@@ -1,7 +1,6 @@
 // The loop on a small model: its steps against the same arithmetic written out in this file.
 #include "train/run/loop.h"
 
-#include <ATen/TensorOperators.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,12 +13,16 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "base/files/files.h"
 #include "optim/gradients.h"
 #include "optim/optimizer.h"
 #include "sampling/catalogue.h"
 #include "support/captured_messages.h"
 #include "support/temporary_folder.h"
+#include "support/tensors.h"
+#include "tensor/core/functions/functions.h"
+#include "tensor/core/tensor.h"
 #include "train/bag_encoder.h"
 #include "train/inputs/example_texts.h"
 #include "train/observers/metrics_observer.h"
@@ -117,29 +120,27 @@ TEST_F(LoopTest, AStepIsTheMeanOverItsBatchesClippedAndScheduled) {
   optim::Optimizer optimizer(optim::kAdamW, twin.Parameters());
   const double rates[] = {0.05 / 2, 0.05, 0.05 / 2};  // warm-up of one step, then 2/2 and 1/2
   for (const double rate : rates) {
-    std::vector<at::Tensor> mean;
+    std::vector<tensor::Tensor> mean;
     for (int part = 0; part < 2; ++part) {
       optim::ClearGradients(twin.Parameters());
       step_.ForwardBackward(twin, batches_->Make(sampler->Next()), objective_, {}, {});
       for (size_t p = 0; p < 3; ++p) {
-        const at::Tensor half = twin.Parameters()[p].value.grad() * 0.5;
-        if (part == 0)
-          mean.push_back(half);
-        else
-          mean[p] = mean[p] + half;
+        const tensor::Tensor half = tensor::Mul(twin.Parameters()[p].value.grad(), 0.5);
+        part == 0 ? mean.push_back(half) : void(mean[p].add_(half));
       }
     }
     double squares = 0;
-    for (const at::Tensor& gradient : mean) squares += gradient.pow(2).sum().item<double>();
+    for (const tensor::Tensor& gradient : mean) squares += DotOf(gradient, gradient);
     ASSERT_GT(std::sqrt(squares), 0.5) << "nothing would be clipped";
     for (size_t p = 0; p < 3; ++p) {
-      twin.Parameters()[p].value.mutable_grad() = mean[p] * (0.5 / std::sqrt(squares));
+      twin.Parameters()[p].value.set_grad(tensor::Mul(mean[p], 0.5 / std::sqrt(squares)));
     }
     optimizer.Step(rate, 1);
   }
   for (size_t p = 0; p < 3; ++p) {
-    const at::Tensor got = model_.Parameters()[p].value, want = twin.Parameters()[p].value;
-    EXPECT_LT((got - want).abs().max().item<double>(), 1e-5) << p;
+    EXPECT_LT(tandem::LargestDifference(model_.Parameters()[p].value, twin.Parameters()[p].value),
+              1e-5)
+        << p;
   }
   EXPECT_EQ(state.step, 3);
   EXPECT_EQ(state.queries, 36);
@@ -188,7 +189,7 @@ TEST_F(LoopTest, AScaledLossChangesNothingButTheStepsThatOverflow) {
   loss_scale_ = {.on = true, .start = 4096};
   Run(4);
   for (size_t p = 0; p < plain.size(); ++p) {
-    EXPECT_TRUE(model_.Parameters()[p].value.equal(plain[p].value)) << plain[p].name;
+    EXPECT_TRUE(AreEqual(model_.Parameters()[p].value, plain[p].value)) << plain[p].name;
   }
   EXPECT_EQ(Metrics().at(1).at("loss_scale"), 4096);
   EXPECT_EQ(Metrics().at(1).at("skipped_steps"), 0);
@@ -205,9 +206,7 @@ TEST_F(LoopTest, AScaledLossChangesNothingButTheStepsThatOverflow) {
 
 // Whose memory is full stands in the place where a step is made.
 TEST_F(LoopTest, AFullDeviceNamesTheBatchThatDidNotFit) {
-  model_.on_encode = [] {
-    TORCH_CHECK_WITH(OutOfMemoryError, false, "CUDA out of memory. Tried to allocate 1.00 GiB");
-  };
+  model_.on_encode = [] { throw MemoryError(uint64_t{1} << 30); };
   try {
     Run(1);
     FAIL() << "nothing was thrown";
@@ -218,7 +217,7 @@ TEST_F(LoopTest, AFullDeviceNamesTheBatchThatDidNotFit) {
 
 // Gradients of a model on the batches of a pass, each in memory of its own.
 struct PassGradients {
-  std::vector<std::vector<at::Tensor>> of_batches;
+  std::vector<std::vector<tensor::Tensor>> of_batches;
   std::vector<int64_t> queries;
 };
 
@@ -279,9 +278,9 @@ class AccumulationTest : public LoopTest {
   static double Norm(const PassGradients& pass, const std::vector<double>& weights) {
     double squares = 0;
     for (size_t p = 0; p < pass.of_batches[0].size(); ++p) {
-      const at::Tensor mean =
-          pass.of_batches[0][p] * weights[0] + pass.of_batches[1][p] * weights[1];
-      squares += mean.pow(2).sum().item<double>();
+      const tensor::Tensor mean = tensor::Add(tensor::Mul(pass.of_batches[0][p], weights[0]),
+                                              tensor::Mul(pass.of_batches[1][p], weights[1]));
+      squares += DotOf(mean, mean);
     }
     return std::sqrt(squares);
   }

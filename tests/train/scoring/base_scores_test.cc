@@ -14,6 +14,7 @@
 #include "search/scoring/pair_scores.h"
 #include "support/temporary_folder.h"
 #include "support/tiny_model.h"
+#include "tensor/core/tensor.h"
 #include "tensor/machine/process.h"
 #include "train/inputs/run_data.h"
 
@@ -68,13 +69,13 @@ class PairScoresTest : public testing::Test {
   }
   // By the encoder itself.
   float Cosine(uint32_t query, uint32_t document) {
-    const at::Tensor a = Row(model::TextKind::kQuery, set_.queries.text(query));
-    const at::Tensor b = Row(model::TextKind::kDocument, set_.documents.text(document));
+    const tensor::Tensor a = Row(model::TextKind::kQuery, set_.queries.text(query));
+    const tensor::Tensor b = Row(model::TextKind::kDocument, set_.documents.text(document));
     const std::vector<uint32_t> row = {0};
     const std::vector<size_t> starts = {0, 1};
     return search::PairCosines({a, b, row, {starts, row}})[0];
   }
-  at::Tensor Row(model::TextKind kind, std::string_view text) {
+  tensor::Tensor Row(model::TextKind kind, std::string_view text) {
     return search::EmbedDistinct(*model_, kind, 1, [&](size_t) { return text; }, {}).rows;
   }
 

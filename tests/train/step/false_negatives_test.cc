@@ -1,28 +1,28 @@
 #include "train/step/false_negatives.h"
 
-#include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 
 #include <vector>
+
+#include "tensor/core/tensor.h"
+#include "tensor/core/values.h"
 
 namespace tandem::train {
 namespace {
 
 // Own documents score 0.8 and -0.5 (column 1 of row 1).
 struct Demo {
-  at::Tensor scores = at::tensor({0.8, 0.75, 0.9, -0.5, 0.79, -0.5, -0.52, -0.6}, at::kDouble)
-                          .reshape({2, 4})
-                          .requires_grad_(true);
+  tensor::Tensor scores = tensor::Doubles({2, 4}, {0.8, 0.75, 0.9, -0.5, 0.79, -0.5, -0.52, -0.6})
+                              .set_requires_grad(true);
   objective::Labels labels;
 
   Demo() {
-    labels.positive = at::tensor({0, 1}, at::kLong);
-    labels.negative = at::tensor({0, 1, 1, 1, 1, 0, 1, 1}, at::kLong).reshape({2, 4}).to(at::kBool);
+    labels.positive = tensor::Of<int64_t>({2}, {0, 1});
+    labels.negative = tensor::Of<bool>({2, 4}, {false, true, true, true, true, false, true, true});
   }
   std::vector<int> Cells() const {
-    std::vector<int> cells;
-    for (int i = 0; i < 8; ++i) cells.push_back(labels.negative[i / 4][i % 4].item<bool>());
-    return cells;
+    const bool* cell = labels.negative.data_ptr<bool>();
+    return std::vector<int>(cell, cell + labels.negative.numel());
   }
 };
 
@@ -30,7 +30,7 @@ using Cells = std::vector<int>;
 
 TEST(FalseNegatives, OffByDefault) {
   Demo demo;
-  const at::Tensor before = demo.labels.negative;
+  const tensor::Tensor before = demo.labels.negative;
   EXPECT_EQ(FilterFalseNegatives(demo.scores, {}, demo.labels), 0);
   EXPECT_TRUE(demo.labels.negative.is_same(before));
   EXPECT_FALSE(FalseNegativeRulesOf(config::MaskRecipe()).enabled());

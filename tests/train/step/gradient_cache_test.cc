@@ -1,7 +1,5 @@
 // The gradient cache against the direct gradient: every objective, a real encoder with dropout,
 // graded documents and a teacher's scores.
-#include <ATen/TensorOperators.h>
-#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +13,10 @@
 #include "optim/gradients.h"
 #include "sampling/catalogue.h"
 #include "support/temporary_folder.h"
+#include "support/tensors.h"
 #include "support/tiny_model.h"
+#include "tensor/core/tape.h"
+#include "tensor/core/tensor.h"
 #include "train/graded_data.h"
 #include "train/inputs/example_texts.h"
 #include "train/step/plain_step.h"
@@ -33,18 +34,17 @@ class GradientCacheSetting {
     texts_ = MakeExampleTexts(set_, 1, all, *model_, ModelPrompts(*model_), 1);
   }
   // The gradients of all parameters as one vector, and the loss.
-  std::pair<std::vector<at::Tensor>, double> Gradients(const TrainingBatch& batch,
-                                                       const TrainingObjective& objective,
-                                                       int64_t chunk_tokens, uint64_t step) {
+  std::pair<std::vector<tensor::Tensor>, double> Gradients(const TrainingBatch& batch,
+                                                           const TrainingObjective& objective,
+                                                           int64_t chunk_tokens, uint64_t step) {
     const double loss =
         MakeStep(chunk_tokens)
             ->ForwardBackward(*model_, batch, objective, states_,
                               {.forward = {.training = true, .seed = 3, .step = step}})
             .loss;
-    std::vector<at::Tensor> gradients;
+    std::vector<tensor::Tensor> gradients;
     for (const auto& parameter : model_->Parameters()) {
-      const at::Tensor& gradient = parameter.value.grad();
-      gradients.push_back(gradient.is_sparse() ? gradient.to_dense() : gradient.clone());
+      gradients.push_back(GradientOf(parameter.value));
     }
     optim::ClearGradients(model_->Parameters());
     return {std::move(gradients), loss};
@@ -67,11 +67,9 @@ INSTANTIATE_TEST_SUITE_P(Catalogue, GradientCache,
                                            objective::Objectives().end()),
                          [](const auto& test) { return std::string(test.param->name); });
 
-double Largest(const std::vector<at::Tensor>& tensors) {
+double LargestOfAll(const std::vector<tensor::Tensor>& tensors) {
   double largest = 0;
-  for (const at::Tensor& tensor : tensors) {
-    largest = std::max(largest, tensor.abs().max().item<double>());
-  }
+  for (const tensor::Tensor& tensor : tensors) largest = std::max(largest, LargestOf(tensor));
   return largest;
 }
 
@@ -86,19 +84,21 @@ TEST_P(GradientCache, EqualsTheDirectGradientWithDropout) {
   const BatchMaker maker(texts_, {}, objective.needs);
   const TrainingBatch batch = maker.Make(sampler->Next());
   const auto [want, loss] = Gradients(batch, objective, 0, 5);
-  const double size = Largest(want);
+  const double size = LargestOfAll(want);
   ASSERT_GT(size, 0);
   // Dropout is at work: another step has another gradient.
   const auto other = Gradients(batch, objective, 0, 6).first;
-  std::vector<at::Tensor> difference;
-  for (size_t p = 0; p < want.size(); ++p) difference.push_back(other[p] - want[p]);
-  EXPECT_GT(Largest(difference), 1e-2 * size);
+  double difference = 0;
+  for (size_t p = 0; p < want.size(); ++p) {
+    difference = std::max(difference, tandem::LargestDifference(other[p], want[p]));
+  }
+  EXPECT_GT(difference, 1e-2 * size);
   for (const int64_t chunk : {1, 37, 200, 100000}) {
     const auto [got, cached_loss] = Gradients(batch, objective, chunk, 5);
     EXPECT_NEAR(cached_loss, loss, 1e-5 * std::max(1.0, std::abs(loss)));
     for (size_t p = 0; p < want.size(); ++p) {
-      const double worst = (got[p] - want[p]).abs().max().item<double>();
-      EXPECT_LT(worst, 1e-4 * size) << model_->Parameters()[p].name << ", chunks of " << chunk;
+      EXPECT_LT(tandem::LargestDifference(got[p], want[p]), 1e-4 * size)
+          << model_->Parameters()[p].name << ", chunks of " << chunk;
     }
   }
 }
@@ -130,13 +130,13 @@ TEST_F(HeadedStep, TheCacheGivesTheDirectGradientOfAllWidthsWithoutPrompts) {
   objective.widths = {{32, 1}, {8, 0.5}, {4, 2}};
   const auto [want, loss] = Gradients(batch, objective, 0, 5);
   EXPECT_GT(loss, 1.1 * whole_loss);
-  const double size = Largest(want);
+  const double size = LargestOfAll(want);
   for (const int64_t chunk : {1, 37, 200}) {
     const auto [got, cached_loss] = Gradients(batch, objective, chunk, 5);
     EXPECT_NEAR(cached_loss, loss, 1e-5 * std::max(1.0, std::abs(loss)));
     for (size_t p = 0; p < want.size(); ++p) {
-      const double worst = (got[p] - want[p]).abs().max().item<double>();
-      EXPECT_LT(worst, 1e-4 * size) << model_->Parameters()[p].name << ", chunks of " << chunk;
+      EXPECT_LT(tandem::LargestDifference(got[p], want[p]), 1e-4 * size)
+          << model_->Parameters()[p].name << ", chunks of " << chunk;
     }
   }
 }
@@ -144,7 +144,7 @@ TEST_F(HeadedStep, TheCacheGivesTheDirectGradientOfAllWidthsWithoutPrompts) {
 TEST_F(HeadedStep, PacksOfAllBatchesSayWherePromptsEnd) {
   const TrainingBatch batch = Batch(texts_);
   for (const auto& [begin, end] : {std::pair<int64_t, int64_t>{0, 3}, {6, 12}}) {
-    const at::Tensor prompts = batch.Pack(begin, end).prompt_tokens;
+    const tensor::Tensor prompts = batch.Pack(begin, end).prompt_tokens;
     ASSERT_TRUE(prompts.defined());
     for (int64_t t = begin; t < end; ++t) {
       EXPECT_EQ(prompts[t - begin].item<int32_t>(), t < batch.queries ? 3 : 2) << t;
@@ -193,7 +193,7 @@ class TwoTowerStep : public GradientCacheSetting, public testing::TestWithParam<
  protected:
   TwoTowerStep()
       : GradientCacheSetting({.dropout = 0.1, .towers = GetParam(), .projection = 8, .seed = 2}) {
-    const at::NoGradGuard no_gradient;
+    const tensor::NoGradGuard no_gradient;
     for (const auto& parameter : model_->Parameters()) {
       if (parameter.name.starts_with("document.")) parameter.value.mul_(1.1);
     }
@@ -214,29 +214,29 @@ TEST_P(TwoTowerStep, EachKindGoesThroughItsTowerAndTheCacheGivesTheDirectGradien
       sampling::kUniform.make(texts_.examples, {.seed = 1, .batch = 8, .negatives = 2});
   const TrainingBatch batch = BatchMaker(texts_, {}, objective.needs).Make(sampler->Next());
   {
-    const at::NoGradGuard no_gradient;
+    const tensor::NoGradGuard no_gradient;
     for (const auto kind : {model::TextKind::kQuery, model::TextKind::kDocument}) {
       model_->Prepare(kind, tensor::Precision::kFp32, tensor::Passes::kForward);
     }
-    const at::Tensor queries =
+    const tensor::Tensor queries =
         model_->Encode(batch.Pack(0, batch.queries), model::TextKind::kQuery, {});
-    const at::Tensor documents =
+    const tensor::Tensor documents =
         model_->Encode(batch.Pack(batch.queries, batch.texts()), model::TextKind::kDocument, {});
     const BatchOutcome outcome =
         PlainStep().Forward(*model_, batch, objective, ObjectiveStates(), {});
     for (int64_t i = 0; i < batch.queries; ++i) {
-      EXPECT_NEAR(outcome.cosines[i], (queries[i] * documents[i]).sum().item<double>(), 1e-5);
+      EXPECT_NEAR(outcome.cosines[i], DotOf(queries[i], documents[i]), 1e-5);
     }
   }
   const auto [want, loss] = Gradients(batch, objective, 0, 5);
-  const double size = Largest(want);
+  const double size = LargestOfAll(want);
   for (const int64_t chunk : {1, 37, 200, 100000}) {
     const auto [got, cached_loss] = Gradients(batch, objective, chunk, 5);
     EXPECT_NEAR(cached_loss, loss, 1e-5 * std::max(1.0, std::abs(loss)));
     for (size_t p = 0; p < want.size(); ++p) {
-      EXPECT_GT(want[p].abs().max().item<double>(), 0) << model_->Parameters()[p].name;
-      const double worst = (got[p] - want[p]).abs().max().item<double>();
-      EXPECT_LT(worst, 1e-4 * size) << model_->Parameters()[p].name << ", chunks of " << chunk;
+      EXPECT_GT(LargestOf(want[p]), 0) << model_->Parameters()[p].name;
+      EXPECT_LT(tandem::LargestDifference(got[p], want[p]), 1e-4 * size)
+          << model_->Parameters()[p].name << ", chunks of " << chunk;
     }
   }
 }

@@ -1,7 +1,5 @@
 #include "train/step/loss_scale.h"
 
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/full.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,6 +7,10 @@
 
 #include "base/error.h"
 #include "optim/optimizer.h"
+#include "support/tensors.h"
+#include "tensor/core/functions/functions.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tensor.h"
 #include "train/step/updater.h"
 
 namespace tandem::train {
@@ -64,9 +66,11 @@ TEST(LossScale, GoesOnFromItsState) {
   EXPECT_EQ(other.value(), 16);
 }
 
+tensor::Tensor Fours(float value) { return tensor::Full({4}, value, tensor::kFloat); }
+
 class ScaledUpdates : public testing::Test {
  protected:
-  static std::vector<model::NamedParameter> Parameter(const at::Tensor& value) {
+  static std::vector<model::NamedParameter> Parameter(const tensor::Tensor& value) {
     return {{.name = "p", .value = value.clone().set_requires_grad(true)}};
   }
   static UpdateOptions Options(bool scaled) {
@@ -76,8 +80,8 @@ class ScaledUpdates : public testing::Test {
             .loss_scale = {.on = scaled, .start = 1024}};
   }
 
-  std::vector<model::NamedParameter> plain_ = Parameter(at::full({4}, 1.0f));
-  std::vector<model::NamedParameter> scaled_ = Parameter(at::full({4}, 1.0f));
+  std::vector<model::NamedParameter> plain_ = Parameter(Fours(1));
+  std::vector<model::NamedParameter> scaled_ = Parameter(Fours(1));
   optim::Optimizer plain_optimizer_{optim::kAdamW, plain_};
   optim::Optimizer scaled_optimizer_{optim::kAdamW, scaled_};
   optim::Optimizer nothing_{optim::kAdamW, {}};
@@ -89,29 +93,29 @@ class ScaledUpdates : public testing::Test {
 TEST_F(ScaledUpdates, AreThoseOfThePlainGradient) {
   for (int step = 0; step < 3; ++step) {
     const double scale = scaled_updater_.loss_scale().value();
-    const at::Tensor gradient = at::full({4}, 0.3f * static_cast<float>(step + 1));
-    plain_[0].value.mutable_grad() = gradient;
-    scaled_[0].value.mutable_grad() = gradient * scale;
+    const tensor::Tensor gradient = Fours(0.3F * static_cast<float>(step + 1));
+    plain_[0].value.set_grad(gradient);
+    scaled_[0].value.set_grad(tensor::Mul(gradient, scale));
     const UpdateReport plain = plain_updater_.Step(step, 0.5);
     const UpdateReport scaled = scaled_updater_.Step(step, 0.5);
     EXPECT_EQ(scaled.gradient_norm, plain.gradient_norm);
     EXPECT_FALSE(scaled.skipped);
-    EXPECT_TRUE(scaled_[0].value.equal(plain_[0].value));
+    EXPECT_TRUE(AreEqual(scaled_[0].value, plain_[0].value));
   }
 }
 
 TEST_F(ScaledUpdates, AnOverflowChangesNothingButTheScale) {
-  scaled_[0].value.mutable_grad() = at::full({4}, kInfinity);
+  scaled_[0].value.set_grad(Fours(kInfinity));
   const UpdateReport report = scaled_updater_.Step(0, 1);
   EXPECT_TRUE(report.skipped);
   EXPECT_FALSE(std::isfinite(report.gradient_norm));
-  EXPECT_TRUE(scaled_[0].value.equal(at::full({4}, 1.0f)));
+  EXPECT_TRUE(AreEqual(scaled_[0].value, Fours(1)));
   EXPECT_EQ(scaled_updater_.model_steps(), 0);
   EXPECT_EQ(scaled_updater_.loss_scale().value(), 512);
 }
 
 TEST_F(ScaledUpdates, WithoutAScaleAnOverflowIsAnError) {
-  plain_[0].value.mutable_grad() = at::full({4}, kInfinity);
+  plain_[0].value.set_grad(Fours(kInfinity));
   EXPECT_THROW(plain_updater_.Step(0, 1), NumericError);
 }
 

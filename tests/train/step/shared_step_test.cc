@@ -2,7 +2,6 @@
 // with dropout, graded documents, weights, widths, the false-negative filter, the gradient cache.
 #include "train/step/shared_step.h"
 
-#include <ATen/TensorOperators.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,6 +19,8 @@
 #include "optim/gradients.h"
 #include "sampling/catalogue.h"
 #include "support/temporary_folder.h"
+#include "support/tensors.h"
+#include "tensor/core/tensor.h"
 #include "tensor/forms.h"
 #include "train/graded_data.h"
 #include "train/inputs/example_texts.h"
@@ -108,10 +109,6 @@ class Process {
   std::unique_ptr<sampling::Sampler> sampler_;
 };
 
-at::Tensor Dense(const at::Tensor& gradient) {
-  return gradient.is_sparse() ? gradient.to_dense() : gradient;
-}
-
 void ExpectSameOutcome(const StepOutcome& got, const StepOutcome& want) {
   EXPECT_NEAR(got.loss, want.loss, 1e-6 * std::max(1.0, std::abs(want.loss)));
   // In the portable form the rounding of an embedding depends on the texts beside it.
@@ -134,23 +131,23 @@ void ExpectSameOutcome(const StepOutcome& got, const StepOutcome& want) {
 // Two steps in the group's process equal those of `alone` up to the rounding of sums.
 void ExpectSameSteps(Process& process, dist::ProcessGroup& group,
                      const std::vector<StepOutcome>& outcomes,
-                     const std::vector<std::vector<at::Tensor>>& gradients) {
+                     const std::vector<std::vector<tensor::Tensor>>& gradients) {
   dist::GradientReducer reducer(group, process.Trained());
   for (size_t step = 0; step < outcomes.size(); ++step) {
     SCOPED_TRACE(fmt::format("step {} of rank {}", step, group.rank()));
     ExpectSameOutcome(process.Step(step, &group, &reducer), outcomes[step]);
     const auto trained = process.Trained();
     double size = 0;
-    for (const at::Tensor& want : gradients[step]) {
-      if (want.defined()) size = std::max(size, want.abs().max().item<double>());
+    for (const tensor::Tensor& want : gradients[step]) {
+      if (want.defined()) size = std::max(size, LargestOf(want));
     }
     for (size_t p = 0; p < trained.size(); ++p) {
-      const at::Tensor &got = trained[p].value.grad(), &want = gradients[step][p];
+      const tensor::Tensor got = GradientOf(trained[p].value), want = gradients[step][p];
       ASSERT_EQ(got.defined(), want.defined()) << trained[p].name;
       if (!want.defined()) continue;
       const bool number = want.numel() == 1;  // what the objective learns has a size of its own
-      const double bound = 1e-5 * (number ? want.abs().max().item<double>() : size);
-      EXPECT_LE((Dense(got) - want).abs().max().item<double>(), bound) << trained[p].name;
+      const double bound = 1e-5 * (number ? LargestOf(want) : size);
+      EXPECT_LE(tandem::LargestDifference(got, want), bound) << trained[p].name;
     }
   }
 }
@@ -160,13 +157,13 @@ void ExpectSameForRanks(const StepCase& how, int ranks) {
   WriteTinyModel(folder.path());
   Process alone(folder.path(), how);
   std::vector<StepOutcome> outcomes;
-  std::vector<std::vector<at::Tensor>> gradients;
+  std::vector<std::vector<tensor::Tensor>> gradients;
   for (uint64_t step = 0; step < 2; ++step) {
     outcomes.push_back(alone.Step(step, nullptr, nullptr));
-    std::vector<at::Tensor>& of_step = gradients.emplace_back();
+    std::vector<tensor::Tensor>& of_step = gradients.emplace_back();
     for (const model::NamedParameter& parameter : alone.Trained()) {
-      const at::Tensor& gradient = parameter.value.grad();
-      of_step.push_back(gradient.defined() ? Dense(gradient).clone() : gradient);
+      const tensor::Tensor gradient = GradientOf(parameter.value);
+      of_step.push_back(gradient.defined() ? gradient.clone() : gradient);
     }
   }
   const auto errors = dist::RunRanks(ranks, [&](dist::ProcessGroup& group) {

@@ -1,11 +1,10 @@
 // One step: what the model gets to see, the gradient cache against the direct gradient, learning.
 #include "train/step/step.h"
 
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -20,6 +19,9 @@
 #include "optim/gradients.h"
 #include "optim/optimizer.h"
 #include "sampling/catalogue.h"
+#include "support/tensors.h"
+#include "tensor/core/functions/functions.h"
+#include "tensor/core/tensor.h"
 #include "train/bag_encoder.h"
 #include "train/inputs/example_texts.h"
 #include "train/step/cached_step.h"
@@ -30,6 +32,11 @@ namespace {
 
 config::ObjectiveRecipe Objective(std::string_view name) {
   return {std::string(name), config::Params(objective::FindObjective(name).params)};
+}
+
+int64_t CountTrue(const tensor::Tensor& mask) {
+  const bool* cell = mask.data_ptr<bool>();
+  return std::count(cell, cell + mask.numel(), true);
 }
 
 // Sixteen topics; query and document of a topic share a word.
@@ -56,8 +63,8 @@ class Step : public testing::Test {
     maker_ = std::make_unique<BatchMaker>(*texts_, sampling::MaskRules());
     sampler_ = sampling::kUniform.make(texts_->examples, {.seed = 3, .batch = 8, .negatives = 1});
   }
-  std::vector<at::Tensor> Gradients() {
-    std::vector<at::Tensor> gradients;
+  std::vector<tensor::Tensor> Gradients() {
+    std::vector<tensor::Tensor> gradients;
     for (const auto& parameter : model_.Parameters()) {
       gradients.push_back(parameter.value.grad().clone());
     }
@@ -105,7 +112,7 @@ TEST_F(Step, EncodesQueriesAndDocumentsInOnePassWithKeysOfTheBatch) {
   EXPECT_TRUE(model_.seen_options[0].training);
   EXPECT_EQ(model_.seen_options[0].seed, 5);
   EXPECT_EQ(model_.seen_options[0].step, 7);
-  const auto* keys = static_cast<const int64_t*>(model_.seen_keys[0].data_ptr());
+  const auto* keys = model_.seen_keys[0].data_ptr<int64_t>();
   for (int64_t text = 0; text < 24; ++text) EXPECT_EQ(keys[text], text);
 }
 
@@ -113,7 +120,7 @@ TEST_F(Step, ABatchHoldsTheTextsOfItsPlan) {
   const sampling::Batch plan = sampler_->Next();
   const TrainingBatch batch = maker_->Make(plan);
   const tensor::PackedTokens all = batch.Pack(0, batch.texts());
-  const auto* ids = static_cast<const int32_t*>(all.ids.data_ptr());
+  const auto* ids = all.ids.data_ptr<int32_t>();
   std::vector<int32_t> want;
   const text::Tokenizer& tokenizer = model_.tokenizer(model::TextKind::kQuery);
   for (const uint32_t q : plan.queries) tokenizer.Encode(set_.queries.text(q), 8, &want);
@@ -141,7 +148,7 @@ TEST_F(Step, GradientCacheEqualsTheDirectGradientForEveryObjective) {
     const ObjectiveStates states = StartedStates(Objective(info->name), batch);
     optim::ClearGradients(states.Learned());
     const StepOutcome direct = PlainStep().ForwardBackward(model_, batch, objective, states, {});
-    const std::vector<at::Tensor> want = Gradients();
+    const std::vector<tensor::Tensor> want = Gradients();
     for (const int64_t chunk : {1, 7, 40, 100000}) {
       model_.seen_keys.clear();
       const StepOutcome cached =
@@ -150,16 +157,16 @@ TEST_F(Step, GradientCacheEqualsTheDirectGradientForEveryObjective) {
       for (size_t i = 0; i < 8; ++i) {
         EXPECT_NEAR(cached.losses[i], direct.losses[i], 1e-5 * std::max(1.0F, direct.losses[i]));
       }
-      const std::vector<at::Tensor> got = Gradients();
+      const std::vector<tensor::Tensor> got = Gradients();
       for (size_t p = 0; p < got.size(); ++p) {
-        const double worst = (got[p] - want[p]).abs().max().item<double>();
-        const double size = want[p].abs().max().item<double>();
+        const double size = LargestOf(want[p]);
         ASSERT_GT(size, 0) << info->name;
-        EXPECT_LT(worst, 1e-5 * size) << info->name << " in chunks of " << chunk;
+        EXPECT_LT(tandem::LargestDifference(got[p], want[p]), 1e-5 * size)
+            << info->name << " in chunks of " << chunk;
       }
       // Whatever the chunks: keys are those of the batch, once without and once with graph.
       int64_t key = 0;
-      for (const at::Tensor& keys : model_.seen_keys) {
+      for (const tensor::Tensor& keys : model_.seen_keys) {
         for (int64_t i = 0; i < keys.size(0); ++i) {
           EXPECT_EQ(keys[i].item<int64_t>(), key++ % batch.texts());
         }
@@ -179,7 +186,7 @@ TEST_F(Step, EveryQueryHasItsLossOfTheObjective) {
     const ObjectiveStates states = StartedStates(Objective(info->name), batch);
     const StepOutcome outcome = PlainStep().ForwardBackward(model_, batch, objective, states, {});
     optim::ClearGradients(model_.Parameters());
-    const at::Tensor rows =
+    const tensor::Tensor rows =
         model_.Encode(batch.Pack(0, batch.texts()), model::TextKind::kQuery, {});
     const objective::Scores scores = objective::SimilarityScores(
         rows.narrow(0, 0, batch.queries), rows.narrow(0, batch.queries, batch.documents),
@@ -196,17 +203,17 @@ TEST_F(Step, WeightsOfQueriesCountInTrainingOnly) {
   const TrainingObjective objective = MakeTrainingObjective(Objective("infonce"));
   TrainingBatch batch = maker_->Make(sampler_->Next());
   const StepOutcome plain = PlainStep().ForwardBackward(model_, batch, objective, {}, {});
-  const std::vector<at::Tensor> want = Gradients();
+  const std::vector<tensor::Tensor> want = Gradients();
   batch.labels.weights.assign(8, 2);
   const StepOutcome doubled =
       PlainStep().ForwardBackward(model_, batch, objective, {}, {.with_equal_scores_loss = true});
   EXPECT_EQ(doubled.loss, 2 * plain.loss);
   EXPECT_EQ(doubled.count, plain.count);
   EXPECT_EQ(doubled.losses, plain.losses);
-  const std::vector<at::Tensor> got = Gradients();
+  const std::vector<tensor::Tensor> got = Gradients();
   for (size_t p = 0; p < got.size(); ++p) {
-    const double size = want[p].abs().max().item<double>();
-    EXPECT_LT((got[p] - 2 * want[p]).abs().max().item<double>(), 1e-6 * size) << p;
+    const double size = LargestOf(want[p]);
+    EXPECT_LT(tandem::LargestDifference(got[p], tensor::Mul(want[p], 2)), 1e-6 * size) << p;
   }
   // What equal scores would lose is comparable with the loss: it weighs queries alike.
   batch.labels.weights.clear();
@@ -243,12 +250,12 @@ TEST_F(Step, CosinesAreThoseOfQueriesAndTheirOwnDocuments) {
   const TrainingBatch batch = maker_->Make(sampler_->Next());
   const BatchOutcome outcome =
       PlainStep().Forward(model_, batch, MakeTrainingObjective(Objective("infonce")), {}, {});
-  const at::Tensor rows =
+  const tensor::Tensor rows =
       model_.Encode(batch.Pack(0, batch.texts()), model::TextKind::kQuery, {}).detach();
   ASSERT_EQ(outcome.cosines.size(), 8);
   for (int64_t i = 0; i < 8; ++i) {
-    const at::Tensor a = rows[i], b = rows[8 + i];
-    const double want = (a.dot(b) / (a.norm() * b.norm())).item<double>();
+    const tensor::Tensor a = rows[i], b = rows[8 + i];
+    const double want = DotOf(a, b) / std::sqrt(DotOf(a, a) * DotOf(b, b));
     EXPECT_NEAR(outcome.cosines[i], want, 1e-5);
   }
 }
@@ -295,13 +302,13 @@ TEST_F(Step, TheWeightScalesTheGradientAlone) {
   const TrainingBatch batch = maker_->Make(sampler_->Next());
   for (const int64_t chunk : {0, 40}) {
     const double loss = MakeStep(chunk)->ForwardBackward(model_, batch, objective, {}, {}).loss;
-    const std::vector<at::Tensor> want = Gradients();
+    const std::vector<tensor::Tensor> want = Gradients();
     EXPECT_EQ(MakeStep(chunk)->ForwardBackward(model_, batch, objective, {}, {.weight = 3}).loss,
               loss);
-    const std::vector<at::Tensor> got = Gradients();
+    const std::vector<tensor::Tensor> got = Gradients();
     for (size_t p = 0; p < got.size(); ++p) {
-      const double size = want[p].abs().max().item<double>();
-      EXPECT_LT((got[p] - 3 * want[p]).abs().max().item<double>(), 1e-5 * size) << p;
+      const double size = LargestOf(want[p]);
+      EXPECT_LT(tandem::LargestDifference(got[p], tensor::Mul(want[p], 3)), 1e-5 * size) << p;
     }
   }
 }
@@ -320,7 +327,7 @@ TEST_F(Step, TheFalseNegativeFilterIsOffOutsideTraining) {
   EXPECT_EQ(validated.false_negatives, 0);
   const StepOutcome trained = PlainStep().ForwardBackward(model_, batch, objective, {}, {});
   EXPECT_EQ(trained.loss, 0);
-  EXPECT_EQ(trained.negatives, batch.labels.negative.sum().item<int64_t>());
+  EXPECT_EQ(trained.negatives, CountTrue(batch.labels.negative));
   EXPECT_EQ(trained.false_negatives, trained.negatives);
 }
 
@@ -330,7 +337,7 @@ TEST_F(Step, KnowsTheLossOfEqualScores) {
   const TrainingBatch batch = maker_->Make(sampler_->Next());
   double want = 0;
   for (int64_t row = 0; row < batch.queries; ++row) {
-    want += std::log(1 + batch.labels.negative[row].sum().item<double>());
+    want += std::log(1 + static_cast<double>(CountTrue(batch.labels.negative[row])));
   }
   want /= static_cast<double>(batch.queries);
   EXPECT_NEAR(PlainStep()

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "tensor/activation_curve.h"
+#include "tensor/core/elements.h"
+#include "tensor/core/functions/dispatch.h"
 #include "tensor/core/make.h"
 #include "tensor/core/tape.h"
 
@@ -54,23 +56,26 @@ template <typename Curve, typename T>
 void Values(const Tensor& x, const Tensor& out) {
   const T* from = x.data_ptr<T>();
   T* to = out.data_ptr<T>();
-  for (int64_t i = 0; i < x.numel(); ++i) to[i] = Curve::Value(from[i]);
+  internal::ForEach(x.numel(), [=](int64_t i) { to[i] = Curve::Value(from[i]); });
 }
 
 template <typename Curve, typename T>
 void Slopes(const Tensor& x, const Tensor& grad, const Tensor& grad_x) {
   const T *from = x.data_ptr<T>(), *by = grad.data_ptr<T>();
   T* to = grad_x.data_ptr<T>();
-  for (int64_t i = 0; i < x.numel(); ++i) to[i] = by[i] * Curve::Slope(from[i]);
+  internal::ForEach(x.numel(), [=](int64_t i) { to[i] = by[i] * Curve::Slope(from[i]); });
 }
 
 template <typename Curve>
-Tensor Apply(const char* name, const Tensor& x) {
+Tensor Apply(const char* name, ElementFunction function, const Tensor& x) {
   if (!IsFloating(x.dtype())) {
     throw std::logic_error(fmt::format("{}: expected a floating type, found {}", name, x.Text()));
   }
+  if (const auto* device = internal::FunctionsFor(name, {&x})) return device->Apply(function, x);
   const bool is_double = x.dtype() == kDouble;
-  if (!is_double && x.dtype() != kFloat) return Apply<Curve>(name, x.to(kFloat)).to(x.dtype());
+  if (!is_double && x.dtype() != kFloat) {
+    return Apply<Curve>(name, function, x.to(kFloat)).to(x.dtype());
+  }
   const Tensor out = EmptyLike(x);
   is_double ? Values<Curve, double>(x, out) : Values<Curve, float>(x, out);
   if (!NeedsGradient({x})) return out;
@@ -83,13 +88,21 @@ Tensor Apply(const char* name, const Tensor& x) {
 
 }  // namespace
 
-Tensor Tanh(const Tensor& x) { return Apply<TanhCurve>("Tanh", x); }
-Tensor Sigmoid(const Tensor& x) { return Apply<SigmoidCurve>("Sigmoid", x); }
-Tensor Relu(const Tensor& x) { return Apply<ActivationCurve<Activation::kRelu>>("Relu", x); }
-Tensor Silu(const Tensor& x) { return Apply<ActivationCurve<Activation::kSilu>>("Silu", x); }
-Tensor Gelu(const Tensor& x) { return Apply<ActivationCurve<Activation::kGelu>>("Gelu", x); }
+Tensor Tanh(const Tensor& x) { return Apply<TanhCurve>("Tanh", ElementFunction::kTanh, x); }
+Tensor Sigmoid(const Tensor& x) {
+  return Apply<SigmoidCurve>("Sigmoid", ElementFunction::kSigmoid, x);
+}
+Tensor Relu(const Tensor& x) {
+  return Apply<ActivationCurve<Activation::kRelu>>("Relu", ElementFunction::kRelu, x);
+}
+Tensor Silu(const Tensor& x) {
+  return Apply<ActivationCurve<Activation::kSilu>>("Silu", ElementFunction::kSilu, x);
+}
+Tensor Gelu(const Tensor& x) {
+  return Apply<ActivationCurve<Activation::kGelu>>("Gelu", ElementFunction::kGelu, x);
+}
 Tensor GeluTanh(const Tensor& x) {
-  return Apply<ActivationCurve<Activation::kGeluTanh>>("GeluTanh", x);
+  return Apply<ActivationCurve<Activation::kGeluTanh>>("GeluTanh", ElementFunction::kGeluTanh, x);
 }
 
 }  // namespace tandem::tensor

@@ -1,8 +1,8 @@
 // Operations that gradients flow through, beside those of encoders (tensor/ops.h): what joins,
-// scores, pooling and losses are made of on the processor. Each gives a new tensor. Arithmetic is
-// for floating types; numbers of 16 bits are computed as floats. All throw std::logic_error for
-// shapes and types other than those named. Sums are in the order of the elements, in the elements'
-// type.
+// scores, pooling, adapters and losses are made of. Each gives a new tensor. Arithmetic is for
+// floating types; numbers of 16 bits are computed as floats. All throw std::logic_error for shapes
+// and types other than those named, and for tensors of different devices. On the processor sums are
+// in the order of the elements, in the elements' type; a device has its own order.
 #pragma once
 
 #include <cstdint>
@@ -38,11 +38,22 @@ Tensor AddToRows(const Tensor& x, const Tensor& row);
 // The sum of all elements, of shape []. 0 for a tensor without elements.
 Tensor Sum(const Tensor& x);
 
-// a b^T, [n, k], for a [n, m] and b [k, m] of one type, float or double. Zeros where m is 0.
+// Matrix products of one type, float or double. Zeros where the sums have no terms. On the
+// processor they take all threads; each sum is in the order of its terms, with fused multiply-adds
+// where the processor has them, whatever the number of threads (core/products/products.h). a b, [n,
+// m], for a [n, k] and b [k, m].
+Tensor Product(const Tensor& a, const Tensor& b);
+// a b^T, [n, k], for a [n, m] and b [k, m].
 Tensor ProductTransposed(const Tensor& a, const Tensor& b);
+// a^T b, [k, m], for a [n, k] and b [n, m].
+Tensor TransposedProduct(const Tensor& a, const Tensor& b);
 // Each row of x [n, m], float or double, divided by its length, which is taken to be at least
 // `least`. Where `least` is 0, a row of zeros stays, and gets no gradient. (A row shorter than
 // `least` is divided by it as by a constant.)
 Tensor UnitRows(const Tensor& x, double least = 0);
+// Each row of x [n, m], float or double, less its mean, divided by the root of its variance plus
+// `epsilon` (which is above 0), times gamma [m], plus beta [m]; undefined: plus nothing. All of x's
+// type. Means, variances and the sums of gradients are in double.
+Tensor LayerNormRows(const Tensor& x, const Tensor& gamma, const Tensor& beta, double epsilon);
 
 }  // namespace tandem::tensor

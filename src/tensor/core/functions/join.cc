@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "tensor/core/functions/dispatch.h"
 #include "tensor/core/functions/functions.h"
 #include "tensor/core/make.h"
 #include "tensor/core/tape.h"
@@ -67,6 +68,9 @@ Shape JoinedShape(std::span<const Tensor> tensors, int64_t dimension) {
 
 Tensor Cat(std::span<const Tensor> tensors, int64_t dimension) {
   const Shape shape = JoinedShape(tensors, dimension);  // checks them, so it comes first
+  if (const auto* device = internal::FunctionsFor("Cat", tensors)) {
+    return device->Cat(tensors, dimension);
+  }
   const Tensor out = Empty(shape, tensors.front().dtype());
   std::vector<int64_t> starts;
   int64_t start = 0;
@@ -112,6 +116,9 @@ Tensor Columns(const Tensor& x, int64_t start, int64_t length) {
   if (x.dim() != 2 || start < 0 || length < 0 || start > x.size(1) - length) {
     throw std::logic_error(
         fmt::format("Columns: {} has no {} columns from column {} on", x.Text(), length, start));
+  }
+  if (const auto* device = internal::FunctionsFor("Columns", {&x})) {
+    return device->Columns(x, start, length);
   }
   const Tensor out = CopiedColumns(x, start, length);
   if (!NeedsGradient({x})) return out;

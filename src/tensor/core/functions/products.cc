@@ -1,9 +1,12 @@
+// Product, ProductTransposed and TransposedProduct.
+#include "tensor/core/products/products.h"
+
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <stdexcept>
 #include <vector>
 
+#include "tensor/core/functions/dispatch.h"
 #include "tensor/core/functions/functions.h"
 #include "tensor/core/make.h"
 #include "tensor/core/tape.h"
@@ -11,116 +14,91 @@
 namespace tandem::tensor {
 namespace {
 
-// A matrix or its transpose: how far apart neighbours in a column and in a row are.
 template <typename T>
-struct Matrix {
-  const T* data;
-  int64_t down;
-  int64_t right;
+internal::StoredMatrix<T> Stored(const Tensor& x, bool transposed) {
+  const internal::StoredMatrix<T> plain = {x.data_ptr<T>(), x.size(1), 1};
+  return transposed ? plain.Transposed() : plain;
+}
 
-  T At(int64_t row, int64_t column) const { return data[row * down + column * right]; }
+// A factor, or with `transposed` the transpose of x.
+struct Factor {
+  Tensor x;
+  bool transposed = false;
+
+  int64_t rows() const { return x.size(transposed ? 1 : 0); }
+  int64_t columns() const { return x.size(transposed ? 0 : 1); }
+  Factor Transposed() const { return {x, !transposed}; }
 };
 
-template <typename T>
-Matrix<T> Plain(const Tensor& x) {
-  return {x.data_ptr<T>(), x.size(1), 1};
+Tensor Multiplied(const Factor& left, const Factor& right) {
+  const Tensor out = Empty({left.rows(), right.columns()}, left.x.dtype());
+  const internal::ProductSizes sizes = {left.rows(), left.columns(), right.columns()};
+  const auto multiply = [&](auto zero) {
+    using T = decltype(zero);
+    internal::Multiply(Stored<T>(left.x, left.transposed), Stored<T>(right.x, right.transposed),
+                       sizes, out.data_ptr<T>());
+  };
+  out.dtype() == kDouble ? multiply(double{}) : multiply(float{});
+  return out;
 }
 
-template <typename T>
-Matrix<T> Transposed(const Tensor& x) {
-  return {x.data_ptr<T>(), 1, x.size(1)};
+// The gradient of a factor's tensor from that of the factor, which is left right.
+Tensor GradientOf(const Factor& factor, const Factor& left, const Factor& right) {
+  return factor.transposed ? Multiplied(right.Transposed(), left.Transposed())
+                           : Multiplied(left, right);
 }
 
-// The sums of so many rows and columns stay in the registers that every x86-64 has: 4 x 4 was
-// fastest of 2 x 4 to 4 x 8, at 4 to 6.5 GFLOP/s in double.
-constexpr int64_t kTileRows = 4, kTileColumns = 4;
-
-// Columns [start, start + kTileColumns) of a matrix with `depth` rows, row by row, zeros after the
-// last column.
-template <typename T>
-void Pack(Matrix<T> from, int64_t depth, int64_t start, int64_t columns, T* panel) {
-  for (int64_t p = 0; p < depth; ++p) {
-    for (int64_t c = 0; c < kTileColumns; ++c) {
-      *panel++ = start + c < columns ? from.At(p, start + c) : T{0};
-    }
-  }
+// left right, with gradients: d left = grad right^T and d right = left^T grad.
+Tensor Recorded(const char* name, const Factor& left, const Factor& right) {
+  const Tensor out = Multiplied(left, right);
+  if (!NeedsGradient({left.x, right.x})) return out;
+  return WithBackward(
+      name, out, {left.x, right.x},
+      [left = Factor{left.x.detach(), left.transposed},
+       right = Factor{right.x.detach(), right.transposed}, left_wanted = NeedsGradient({left.x}),
+       right_wanted = NeedsGradient({right.x})](const Tensor& gradient) {
+        const Factor grad = {gradient};
+        return std::vector{left_wanted ? GradientOf(left, grad, right.Transposed()) : Tensor(),
+                           right_wanted ? GradientOf(right, left.Transposed(), grad) : Tensor()};
+      });
 }
 
-template <typename T>
-void AddTile(Matrix<T> left, int64_t depth, const int64_t (&rows)[kTileRows], const T* panel,
-             T (&sums)[kTileRows][kTileColumns]) {
-  for (int64_t p = 0; p < depth; ++p, panel += kTileColumns) {
-    for (int64_t r = 0; r < kTileRows; ++r) {
-      const T value = left.At(rows[r], p);
-      for (int64_t c = 0; c < kTileColumns; ++c) sums[r][c] += value * panel[c];
-    }
-  }
-}
-
-// left [n, depth] times right [depth, k], to `out` [n, k]. Each sum is in the order of the depth.
-template <typename T>
-void Multiply(Matrix<T> left, Matrix<T> right, int64_t depth, const Tensor& out) {
-  const int64_t n = out.size(0), k = out.size(1);
-  T* to = out.data_ptr<T>();
-  std::vector<T> panel(static_cast<size_t>(depth * kTileColumns));
-  for (int64_t column = 0; column < k; column += kTileColumns) {
-    Pack(right, depth, column, k, panel.data());
-    const int64_t columns = std::min(kTileColumns, k - column);
-    for (int64_t row = 0; row < n; row += kTileRows) {
-      int64_t rows[kTileRows];
-      for (int64_t r = 0; r < kTileRows; ++r) rows[r] = std::min(row + r, n - 1);
-      T sums[kTileRows][kTileColumns] = {};
-      AddTile(left, depth, rows, panel.data(), sums);
-      for (int64_t r = 0; r < std::min(kTileRows, n - row); ++r) {
-        std::copy_n(sums[r], columns, to + (row + r) * k + column);
-      }
-    }
-  }
-}
-
-// Calls body with a zero of the elements' type, float or double.
-template <typename Body>
-void ForReal(const Tensor& x, const Body& body) {
-  if (x.dtype() == kDouble) {
-    body(double{});
-  } else {
-    body(float{});
-  }
-}
-
-void Check(const Tensor& a, const Tensor& b) {
+// Throws unless a and b are matrices of one type of which these dimensions have the same size.
+void Check(const char* function, const char* expected, const Tensor& a, int64_t dimension_of_a,
+           const Tensor& b, int64_t dimension_of_b) {
   const bool real = a.dtype() == kFloat || a.dtype() == kDouble;
-  if (real && a.dtype() == b.dtype() && a.dim() == 2 && b.dim() == 2 && a.size(1) == b.size(1)) {
+  if (real && a.dtype() == b.dtype() && a.dim() == 2 && b.dim() == 2 &&
+      a.size(dimension_of_a) == b.size(dimension_of_b)) {
     return;
   }
-  throw std::logic_error(fmt::format(
-      "ProductTransposed: expected float32 or float64 [n, m] and [k, m], found {} and {}", a.Text(),
-      b.Text()));
+  throw std::logic_error(fmt::format("{}: expected float32 or float64 {}, found {} and {}",
+                                     function, expected, a.Text(), b.Text()));
 }
 
 }  // namespace
 
+Tensor Product(const Tensor& a, const Tensor& b) {
+  Check("Product", "[n, k] and [k, m]", a, 1, b, 0);
+  if (const auto* device = internal::FunctionsFor("Product", {&a, &b})) {
+    return device->Product(a, b);
+  }
+  return Recorded("Product", {a}, {b});
+}
+
 Tensor ProductTransposed(const Tensor& a, const Tensor& b) {
-  Check(a, b);
-  const Tensor out = Empty({a.size(0), b.size(0)}, a.dtype());
-  ForReal(a, [&](auto zero) {
-    using T = decltype(zero);
-    Multiply(Plain<T>(a), Transposed<T>(b), a.size(1), out);
-  });
-  if (!NeedsGradient({a, b})) return out;
-  const bool a_wanted = NeedsGradient({a}), b_wanted = NeedsGradient({b});
-  return WithBackward("ProductTransposed", out, {a, b},
-                      [a = a.detach(), b = b.detach(), a_wanted, b_wanted](const Tensor& grad) {
-                        const Tensor grad_a = a_wanted ? EmptyLike(a) : Tensor();
-                        const Tensor grad_b = b_wanted ? EmptyLike(b) : Tensor();
-                        ForReal(a, [&](auto zero) {
-                          using T = decltype(zero);
-                          if (a_wanted) Multiply(Plain<T>(grad), Plain<T>(b), b.size(0), grad_a);
-                          if (b_wanted)
-                            Multiply(Transposed<T>(grad), Plain<T>(a), a.size(0), grad_b);
-                        });
-                        return std::vector{grad_a, grad_b};
-                      });
+  Check("ProductTransposed", "[n, m] and [k, m]", a, 1, b, 1);
+  if (const auto* device = internal::FunctionsFor("ProductTransposed", {&a, &b})) {
+    return device->ProductTransposed(a, b);
+  }
+  return Recorded("ProductTransposed", {a}, {b, true});
+}
+
+Tensor TransposedProduct(const Tensor& a, const Tensor& b) {
+  Check("TransposedProduct", "[n, k] and [n, m]", a, 0, b, 0);
+  if (const auto* device = internal::FunctionsFor("TransposedProduct", {&a, &b})) {
+    return device->TransposedProduct(a, b);
+  }
+  return Recorded("TransposedProduct", {a, true}, {b});
 }
 
 }  // namespace tandem::tensor

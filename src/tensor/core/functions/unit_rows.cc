@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "tensor/core/elements.h"
+#include "tensor/core/functions/dispatch.h"
 #include "tensor/core/functions/functions.h"
 #include "tensor/core/make.h"
 #include "tensor/core/tape.h"
@@ -17,13 +19,17 @@ namespace {
 template <typename T>
 void Divide(const Tensor& x, double least, const Tensor& out, double* lengths) {
   const int64_t width = x.size(1);
-  const T* row = x.data_ptr<T>();
-  T* to = out.data_ptr<T>();
-  for (int64_t i = 0; i < x.size(0); ++i, row += width, to += width) {
-    lengths[i] = std::max(std::sqrt(loops::Dot(row, row, width)), least);
-    const auto length = static_cast<T>(lengths[i]);
-    for (int64_t c = 0; c < width; ++c) to[c] = length == 0 ? T{0} : row[c] / length;
-  }
+  const T* rows = x.data_ptr<T>();
+  T* out_rows = out.data_ptr<T>();
+  internal::ForRows(x.size(0), width, [=](int64_t first, int64_t past) {
+    for (int64_t i = first; i < past; ++i) {
+      const T* row = rows + i * width;
+      T* to = out_rows + i * width;
+      lengths[i] = std::max(std::sqrt(loops::Dot(row, row, width)), least);
+      const auto length = static_cast<T>(lengths[i]);
+      for (int64_t c = 0; c < width; ++c) to[c] = length == 0 ? T{0} : row[c] / length;
+    }
+  });
 }
 
 // d L / d x = (g - y (y g)) / length for y = x / length; g / length where the length is `least`, a
@@ -32,16 +38,20 @@ template <typename T>
 void DivideBackward(const Tensor& out, const double* lengths, double least, const Tensor& grad,
                     const Tensor& grad_x) {
   const int64_t width = out.size(1);
-  const T *y = out.data_ptr<T>(), *g = grad.data_ptr<T>();
-  T* to = grad_x.data_ptr<T>();
-  for (int64_t i = 0; i < out.size(0); ++i, y += width, g += width, to += width) {
-    const double inverse = lengths[i] == 0 ? 0 : 1 / lengths[i];
-    const double along = lengths[i] > least ? loops::Dot(y, g, width) : 0;
-    for (int64_t c = 0; c < width; ++c) {
-      to[c] =
-          static_cast<T>((static_cast<double>(g[c]) - along * static_cast<double>(y[c])) * inverse);
+  const T *rows = out.data_ptr<T>(), *grads = grad.data_ptr<T>();
+  T* out_rows = grad_x.data_ptr<T>();
+  internal::ForRows(out.size(0), width, [=](int64_t first, int64_t past) {
+    for (int64_t i = first; i < past; ++i) {
+      const T *y = rows + i * width, *g = grads + i * width;
+      T* to = out_rows + i * width;
+      const double inverse = lengths[i] == 0 ? 0 : 1 / lengths[i];
+      const double along = lengths[i] > least ? loops::Dot(y, g, width) : 0;
+      for (int64_t c = 0; c < width; ++c) {
+        to[c] = static_cast<T>((static_cast<double>(g[c]) - along * static_cast<double>(y[c])) *
+                               inverse);
+      }
     }
-  }
+  });
 }
 
 }  // namespace
@@ -53,6 +63,9 @@ Tensor UnitRows(const Tensor& x, double least) {
         fmt::format("UnitRows: expected float32 or float64 [n, m] and a least length of 0 or more, "
                     "found {} and {}",
                     x.Text(), least));
+  }
+  if (const auto* device = internal::FunctionsFor("UnitRows", {&x})) {
+    return device->UnitRows(x, least);
   }
   const Tensor out = EmptyLike(x);
   std::vector<double> lengths(static_cast<size_t>(x.size(0)));

@@ -171,6 +171,37 @@ TEST(Functions, MultiplyRowsWithRows) {
             (Numbers{0, 0}));
 }
 
+TEST(Functions, MatrixProductsHaveGradients) {
+  ExpectGradients([](const auto& x) { return Product(x[0], x[1]); }, {{3, 4}, {4, 2}});
+  ExpectGradients([](const auto& x) { return ProductTransposed(x[0], x[1]); }, {{3, 4}, {2, 4}});
+  ExpectGradients([](const auto& x) { return TransposedProduct(x[0], x[1]); }, {{4, 3}, {4, 2}});
+  ExpectGradients([](const auto& x) { return Product(x[0], x[0]); }, {{3, 3}});
+  ExpectGradients([](const auto& x) { return TransposedProduct(x[0], x[0]); }, {{2, 3}});
+}
+
+TEST(Functions, MultiplyMatrices) {
+  const Tensor a = Doubles({2, 3}, {1, 2, 3, 4, 5, 6}), b = Doubles({3, 1}, {1, 0, -1});
+  EXPECT_EQ(DoublesOf(Product(a, b)), (Numbers{-2, -2}));
+  EXPECT_EQ(DoublesOf(TransposedProduct(a, a)), (Numbers{17, 22, 27, 22, 29, 36, 27, 36, 45}));
+  EXPECT_EQ(DoublesOf(Product(Zeros({1, 0}, kFloat), Zeros({0, 2}, kFloat))), (Numbers{0, 0}));
+  EXPECT_EQ(Product(a, Zeros({3, 0}, kDouble)).sizes(), (Shape{2, 0}));
+}
+
+TEST(Functions, LayerNormsHaveGradients) {
+  ExpectGradients([](const auto& x) { return LayerNormRows(x[0], x[1], x[2], 1e-5); },
+                  {{3, 5}, {5}, {5}});
+  ExpectGradients([](const auto& x) { return LayerNormRows(x[0], x[1], {}, 0.1); }, {{2, 3}, {3}});
+}
+
+TEST(Functions, LayerNormsHaveTheirValues) {
+  const Tensor x = Doubles({2, 2}, {1, 3, 5, 5}), gamma = Doubles({2}, {2, 10});
+  // The deviations are sqrt(1 + 3) and sqrt(0 + 3).
+  EXPECT_EQ(DoublesOf(LayerNormRows(x, gamma, Doubles({2}, {0, 1}), 3)), (Numbers{-1, 6, 0, 1}));
+  EXPECT_EQ(DoublesOf(LayerNormRows(x.to(kFloat), gamma.to(kFloat), {}, 3)),
+            (Numbers{-1, 5, 0, 0}));
+  EXPECT_EQ(LayerNormRows(Zeros({0, 2}, kDouble), gamma, {}, 3).sizes(), (Shape{0, 2}));
+}
+
 TEST(Functions, UnitRowsOfZerosStayZero) {
   const Tensor x = Doubles({2, 2}, {0, 0, 3, 4}).set_requires_grad(true);
   const Tensor unit = UnitRows(x);
@@ -234,6 +265,17 @@ TEST(Functions, SayWhatIsWrong) {
       }),
       "ProductTransposed: expected float32 or float64 [n, m] and [k, m], found float64 [2, 3] "
       "and float64 [3, 2]");
+  EXPECT_EQ(Mistake([&] { Product(x, x); }),
+            "Product: expected float32 or float64 [n, k] and [k, m], found float64 [2, 3] and "
+            "float64 [2, 3]");
+  EXPECT_EQ(Mistake([&] {
+              TransposedProduct(x, Zeros({3, 3}, kDouble));
+            }),
+            "TransposedProduct: expected float32 or float64 [n, k] and [n, m], found float64 "
+            "[2, 3] and float64 [3, 3]");
+  EXPECT_EQ(Mistake([&] { LayerNormRows(x, Zeros({2}, kDouble), {}, 1e-5); }),
+            "LayerNormRows: expected x [n, m], float32 or float64, gamma and beta [m] of its type "
+            "and an epsilon above 0, found float64 [2, 3], float64 [2], undefined and 1e-05");
   EXPECT_EQ(Mistake([&] { UnitRows(number); }),
             "UnitRows: expected float32 or float64 [n, m] and a least length of 0 or more, found "
             "float64 [] and 0");

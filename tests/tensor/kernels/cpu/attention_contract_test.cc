@@ -1,10 +1,4 @@
 // What attention promises of texts, threads, NaN, tables and shapes, whatever computes it.
-#include <ATen/Parallel.h>
-#include <ATen/TensorOperators.h>
-#include <ATen/core/Tensor.h>
-#include <ATen/ops/cat.h>
-#include <ATen/ops/equal.h>
-#include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tensor/arithmetic.h"
+#include "tensor/core/parallel.h"
 #include "tensor/kernels/cpu/attention/attention_mask.h"
 #include "tensor/kernels/cpu/attention_problem.h"
 #include "tensor/profile/profile.h"
@@ -21,8 +17,8 @@ namespace {
 
 // A text's output and gradients are the same bytes alone and among others, whatever these hold.
 TEST(Attention, ATextDoesNotSeeItsNeighbours) {
-  const int usual = at::get_num_threads();
-  at::set_num_threads(1);  // so that memory of one text's task is reused for the next one
+  const int usual = ThreadCount();
+  SetThreadCount(1);  // so that memory of one text's task is reused for the next one
   for (const Case& c : Cases()) {
     for (const int64_t window : {0, 5}) {
       const AttentionSetting setting{.lengths = {300, 41, 7},
@@ -30,7 +26,7 @@ TEST(Attention, ATextDoesNotSeeItsNeighbours) {
                                      .rule = RuleOf(window > 0, window),
                                      .buckets = window == 0 ? 16 : 0};
       AttentionProblem all(setting);
-      all.qkv.narrow(0, 0, 300) *= 64;
+      all.qkv.narrow(0, 0, 300).mul_(64);
       const AttentionResult together = RunAttention(all, c.activation);
       int64_t first = 0;
       for (const int64_t length : setting.lengths) {
@@ -40,14 +36,14 @@ TEST(Attention, ATextDoesNotSeeItsNeighbours) {
         one.qkv = all.qkv.narrow(0, first, length);
         one.grad_out = all.grad_out.narrow(0, first, length);
         const AttentionResult alone = RunAttention(one, c.activation);
-        EXPECT_TRUE(at::equal(alone.out, together.out.narrow(0, first, length))) << length;
-        EXPECT_TRUE(at::equal(alone.grad_qkv, together.grad_qkv.narrow(0, first, length)))
+        EXPECT_TRUE(SameBytes(alone.out, together.out.narrow(0, first, length))) << length;
+        EXPECT_TRUE(SameBytes(alone.grad_qkv, together.grad_qkv.narrow(0, first, length)))
             << length;
         first += length;
       }
     }
   }
-  at::set_num_threads(usual);
+  SetThreadCount(usual);
 }
 
 // Long texts have other kernels than short ones where there is no rule: each text by its own
@@ -68,8 +64,9 @@ TEST(Attention, ShortAndLongTextsWithoutARule) {
   for (const Case& c : Cases()) {
     const AttentionResult alone = RunAttention(one, c.activation),
                           together = RunAttention(without, c.activation);
-    EXPECT_TRUE(at::equal(alone.out, together.out.narrow(0, 513, 20))) << c.activation;
-    EXPECT_TRUE(at::equal(alone.grad_qkv, together.grad_qkv.narrow(0, 513, 20))) << c.activation;
+    EXPECT_TRUE(SameBytes(alone.out, together.out.narrow(0, 513, 20))) << Name(c.activation);
+    EXPECT_TRUE(SameBytes(alone.grad_qkv, together.grad_qkv.narrow(0, 513, 20)))
+        << Name(c.activation);
   }
 }
 
@@ -80,19 +77,21 @@ TEST(Attention, HiddenKeysChangeNothing) {
       const AttentionSetting setting{
           .lengths = {200}, .shape = {2, 1, 32}, .rule = RuleOf(causal, 10), .buckets = 0};
       AttentionProblem problem(setting);
-      const at::Tensor before = RunAttention(problem, c.activation).out;
-      problem.qkv[100].narrow(0, 64, 64) += 3;  // the key and the value of token 100
-      const at::Tensor after = RunAttention(problem, c.activation).out;
+      const Tensor before = RunAttention(problem, c.activation).out;
+      // The key and the value of token 100.
+      problem.qkv[100].narrow(0, 64, 64).add_(Full({64}, 3, kDouble));
+      const Tensor after = RunAttention(problem, c.activation).out;
       for (int64_t query = 0; query < 200; ++query) {
         const bool reads = query >= (causal ? 100 : 90) && query <= 110;
-        EXPECT_EQ(at::equal(before[query], after[query]), !reads) << query << ", " << c.activation;
+        EXPECT_EQ(SameBytes(before[query], after[query]), !reads)
+            << query << ", " << Name(c.activation);
       }
     }
   }
 }
 
 TEST(Attention, AnyNumberOfThreadsGivesTheSameBytes) {
-  const int usual = at::get_num_threads();
+  const int usual = ThreadCount();
   const AttentionProblem problem({.lengths = {2100, 1, 17, 300, 299},
                                   .shape = {4, 2, 16},
                                   .rule = RuleOf(true, 100),
@@ -101,25 +100,26 @@ TEST(Attention, AnyNumberOfThreadsGivesTheSameBytes) {
   for (const Case& c : Cases()) {
     AttentionResult first;
     for (const int threads : {1, 2, 3}) {
-      at::set_num_threads(threads);
+      SetThreadCount(threads);
       const AttentionResult result = RunAttention(problem, c.activation);
       if (threads == 1) first = result;
-      EXPECT_TRUE(at::equal(result.out, first.out)) << threads;
-      EXPECT_TRUE(at::equal(result.grad_qkv, first.grad_qkv)) << threads;
-      EXPECT_TRUE(at::equal(result.grad_table, first.grad_table)) << threads;
+      EXPECT_TRUE(SameBytes(result.out, first.out)) << threads;
+      EXPECT_TRUE(SameBytes(result.grad_qkv, first.grad_qkv)) << threads;
+      EXPECT_TRUE(SameBytes(result.grad_table, first.grad_table)) << threads;
     }
   }
-  at::set_num_threads(usual);
+  SetThreadCount(usual);
 }
 
 TEST(Attention, ANanIsShownWhereItIsRead) {
   for (const Case& c : Cases()) {
     AttentionProblem problem({.lengths = {70}, .shape = {1, 1, 32}, .rule = RuleOf(false, 4)});
-    problem.qkv[40][32 + 3] = std::nan("");  // a key
-    const at::Tensor out = RunAttention(problem, c.activation).out.to(at::kDouble);
+    problem.qkv[40][32 + 3].fill_(std::nan(""));  // a key
+    const Tensor out = RunAttention(problem, c.activation).out.to(kDouble);
     for (int64_t query = 0; query < 70; ++query) {
       const bool reads = std::abs(query - 40) <= 4;
-      EXPECT_EQ(std::isnan(out[query][0].item<double>()), reads) << query << ", " << c.activation;
+      EXPECT_EQ(std::isnan(out[query][0].item<double>()), reads)
+          << query << ", " << Name(c.activation);
     }
   }
 }
@@ -129,34 +129,34 @@ TEST(Attention, TablesOfAnyTypeAndFrozenOnes) {
   const AttentionProblem problem(
       {.lengths = {20}, .shape = {2, 2, 16}, .rule = RuleOf(false, 0), .buckets = 8});
   const AttentionSetting& setting = problem.setting;
-  const at::Tensor want = RunReference(problem).grad_table;
-  const auto gradient_of = [&](const at::Tensor& table) {
-    const at::Tensor qkv = AttentionLeaf(problem.qkv, at::kFloat);
+  const Tensor want = RunReference(problem).grad_table;
+  const auto gradient_of = [&](const Tensor& table) {
+    const Tensor qkv = AttentionLeaf(problem.qkv, kFloat);
     Attention(qkv, problem.tokens, setting.shape, setting.rule, {table, 128}, {})
-        .backward(problem.grad_out.to(at::kFloat));
+        .backward(problem.grad_out.to(kFloat));
     EXPECT_TRUE(qkv.grad().defined());
     return table.grad();
   };
-  EXPECT_FALSE(gradient_of(problem.table.to(at::kFloat)).defined());
-  const at::Tensor narrow = gradient_of(AttentionLeaf(problem.table, at::kBFloat16));
-  EXPECT_EQ(narrow.scalar_type(), at::kBFloat16);
-  EXPECT_LE(AttentionError(narrow, want), 1e-2);
+  EXPECT_FALSE(gradient_of(problem.table.to(kFloat)).defined());
+  const Tensor narrow = gradient_of(AttentionLeaf(problem.table, kBFloat16));
+  EXPECT_EQ(narrow.scalar_type(), kBFloat16);
+  EXPECT_LE(Error(narrow, want), 1e-2);
   // Only the table is trained.
-  const at::Tensor table = AttentionLeaf(problem.table, at::kFloat);
-  Attention(problem.qkv.to(at::kFloat), problem.tokens, setting.shape, setting.rule, {table, 128},
-            {})
-      .backward(problem.grad_out.to(at::kFloat));
-  EXPECT_LE(AttentionError(table.grad(), want), 2e-5);
+  const Tensor table = AttentionLeaf(problem.table, kFloat);
+  Attention(problem.qkv.to(kFloat), problem.tokens, setting.shape, setting.rule, {table, 128}, {})
+      .backward(problem.grad_out.to(kFloat));
+  EXPECT_LE(Error(table.grad(), want), 2e-5);
 }
 
 TEST(Attention, ShapesThatDoNotFitAreRefused) {
   const PackedTokens tokens = Inputs(1).Tokens({4}, 9);
-  const at::Tensor qkv = at::zeros({4, 8 * 16});
+  const Tensor qkv = Zeros({4, 8 * 16}, kFloat);
   const AttentionRule rule;
   EXPECT_NO_THROW(Attention(qkv, tokens, {4, 2, 16}, rule, {}, {}));
   EXPECT_THROW(Attention(qkv, tokens, {3, 2, 16}, rule, {}, {}), std::logic_error);
   EXPECT_THROW(Attention(qkv, tokens, {4, 4, 16}, rule, {}, {}), std::logic_error);
-  EXPECT_THROW(Attention(qkv, tokens, {4, 2, 16}, rule, {at::zeros({8, 2})}, {}), std::logic_error);
+  EXPECT_THROW(Attention(qkv, tokens, {4, 2, 16}, rule, {Zeros({8, 2}, kFloat)}, {}),
+               std::logic_error);
   EXPECT_THROW(Attention(qkv, tokens, {4, 2, 16}, {.scale = 0}, {}, {}), std::logic_error);
   EXPECT_THROW(Attention(qkv, tokens, {4, 2, 16}, {.window = -1}, {}, {}), std::logic_error);
 }
@@ -164,9 +164,9 @@ TEST(Attention, ShapesThatDoNotFitAreRefused) {
 // A width that kernels do not take is computed all the same.
 TEST(Attention, AnOddWidthRunsInTheReferenceForm) {
   const AttentionProblem problem({.lengths = {5, 9}, .shape = {2, 1, 20}, .rule = RuleOf(true, 0)});
-  const AttentionResult want = RunReference(problem), got = RunAttention(problem, at::kFloat);
-  EXPECT_LE(AttentionError(got.out, want.out), 2e-5);
-  EXPECT_LE(AttentionError(got.grad_qkv, want.grad_qkv), 2e-5);
+  const AttentionResult want = RunReference(problem), got = RunAttention(problem, kFloat);
+  EXPECT_LE(Error(got.out, want.out), 2e-5);
+  EXPECT_LE(Error(got.grad_qkv, want.grad_qkv), 2e-5);
 }
 
 // The pairs that a mask lets be read, counted one by one.
@@ -190,7 +190,7 @@ TEST(Attention, MasksAndWorkCountPairsThatAreRead) {
         Profile profile;
         const ActiveProfile active(&profile);
         const auto tokens = static_cast<int64_t>(length);
-        Attention(at::zeros({tokens, 8 * 16}), Inputs(1).Tokens({tokens}, 9), {4, 2, 16},
+        Attention(Zeros({tokens, 8 * 16}, kFloat), Inputs(1).Tokens({tokens}, 9), {4, 2, 16},
                   {.causal = causal, .window = static_cast<int64_t>(window)}, {}, {});
         ASSERT_EQ(profile.operations().size(), 1U);
         EXPECT_EQ(profile.operations()[0].work.flops, 4 * pairs * 4 * 16);

@@ -1,10 +1,8 @@
 // Attention with its inputs, computed in each form.
 //
-// AttentionError: max|got - want| / max(1, max|want|) for each array.
+// Error: max|got - want| / max(1, max|want|) for each array.
 #pragma once
 
-#include <ATen/TensorOperators.h>
-#include <ATen/core/Tensor.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -13,15 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "tensor/arithmetic.h"
 #include "tensor/inputs.h"
 #include "tensor/ops.h"
 
 namespace tandem::tensor {
-
-inline double AttentionError(const at::Tensor& got, const at::Tensor& want) {
-  return (got.to(at::kDouble) - want).abs().max().item<double>() /
-         std::max(1.0, want.abs().max().item<double>());
-}
 
 struct AttentionSetting {
   std::vector<int64_t> lengths;
@@ -45,7 +39,7 @@ struct AttentionSetting {
 struct AttentionProblem {
   AttentionSetting setting;
   PackedTokens tokens;
-  at::Tensor qkv, table, grad_out;  // double
+  Tensor qkv, table, grad_out;  // double
 
   explicit AttentionProblem(AttentionSetting from, uint64_t seed = 1) : setting(std::move(from)) {
     Inputs make(seed);
@@ -58,25 +52,24 @@ struct AttentionProblem {
 };
 
 struct AttentionResult {
-  at::Tensor out, grad_qkv, grad_table;
+  Tensor out, grad_qkv, grad_table;
 };
 
-inline at::Tensor AttentionLeaf(const at::Tensor& x, at::ScalarType type) {
-  return x.defined() ? x.to(type, false, /*copy=*/true).requires_grad_(true) : x;
+inline Tensor AttentionLeaf(const Tensor& x, DType type) {
+  return x.defined() ? LeafOf(x, type) : x;
 }
 
-inline AttentionResult RunAttention(const AttentionProblem& problem, at::ScalarType type) {
+inline AttentionResult RunAttention(const AttentionProblem& problem, DType type) {
   const AttentionSetting& setting = problem.setting;
-  const at::Tensor qkv = AttentionLeaf(problem.qkv, type);
-  const at::Tensor table = AttentionLeaf(problem.table, type == at::kDouble ? type : at::kFloat);
-  const at::Tensor out = Attention(qkv, problem.tokens, setting.shape, setting.rule,
-                                   {table, setting.max_distance}, problem.Drop());
+  const Tensor qkv = AttentionLeaf(problem.qkv, type);
+  const Tensor table = AttentionLeaf(problem.table, type == kDouble ? type : kFloat);
+  const Tensor out = Attention(qkv, problem.tokens, setting.shape, setting.rule,
+                               {table, setting.max_distance}, problem.Drop());
   out.backward(problem.grad_out.to(type));
-  return {out.detach(), qkv.grad(), table.defined() ? table.grad() : at::Tensor()};
+  return {out.detach(), qkv.grad(), table.defined() ? table.grad() : Tensor()};
 }
 
-inline AttentionResult RunReference(const AttentionProblem& problem,
-                                    at::ScalarType type = at::kDouble) {
+inline AttentionResult RunReference(const AttentionProblem& problem, DType type = kDouble) {
   const UseReferenceOps reference;
   return RunAttention(problem, type);
 }
@@ -89,12 +82,12 @@ inline void ExpectFormsEqualReference(const AttentionSetting& setting, uint64_t 
     const AttentionResult got = RunAttention(problem, c.activation);
     // Scores of the portable form are rounded to bf16, as the reference's are in bf16.
     AttentionResult usual;
-    const bool rounds = c.form == Form::kPortable && c.activation == at::kBFloat16;
-    if (rounds) usual = RunReference(problem, at::kBFloat16);
-    const auto expect = [&](at::Tensor AttentionResult::*part, const char* name) {
+    const bool rounds = c.form == Form::kPortable && c.activation == kBFloat16;
+    if (rounds) usual = RunReference(problem, kBFloat16);
+    const auto expect = [&](Tensor AttentionResult::*part, const char* name) {
       double bound = c.bound;
-      if (rounds) bound = std::max(bound, 1.5 * AttentionError(usual.*part, want.*part));
-      EXPECT_LE(AttentionError(got.*part, want.*part), bound)
+      if (rounds) bound = std::max(bound, 1.5 * Error(usual.*part, want.*part));
+      EXPECT_LE(Error(got.*part, want.*part), bound)
           << setting.Name() << ", " << name << ", " << c.Name();
     };
     expect(&AttentionResult::out, "output");

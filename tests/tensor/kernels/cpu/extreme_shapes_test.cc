@@ -2,23 +2,17 @@
 // number of threads. The everyday shapes are in ops_test.cc.
 //
 // Error = max|got - want| / max|want| for each array, against float64.
-#include <ATen/Parallel.h>
-#include <ATen/TensorOperators.h>
-#include <ATen/core/Tensor.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/equal.h>
-#include <ATen/ops/matmul.h>
-#include <ATen/ops/sin.h>
-#include <ATen/ops/softmax.h>
-#include <ATen/ops/zeros_like.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
+#include <span>
 #include <vector>
 
+#include "tensor/arithmetic.h"
+#include "tensor/core/parallel.h"
 #include "tensor/inputs.h"
 #include "tensor/ops.h"
 
@@ -27,62 +21,90 @@ namespace {
 
 constexpr int64_t kLong = 10000;
 
-double ErrorOfExtreme(const at::Tensor& got, const at::Tensor& want) {
-  return (got.to(at::kDouble) - want).abs().max().item<double>() / want.abs().max().item<double>();
+double ErrorOfExtreme(const Tensor& got, const Tensor& want) {
+  return LargestDifference(got, want) / LargestSize(want);
 }
 
 struct Gradient {
-  at::Tensor out;
-  at::Tensor grad_qkv;
+  Tensor out;
+  Tensor grad_qkv;
 };
+
+// Rows of scores as probabilities, in their place.
+void Softmax(const Tensor& scores) {
+  const int64_t width = scores.size(1);
+  for (int64_t row = 0; row < scores.size(0); ++row) {
+    const std::span<double> values(scores.data_ptr<double>() + row * width,
+                                   static_cast<size_t>(width));
+    const double largest = *std::ranges::max_element(values);
+    double sum = 0;
+    for (double& value : values) sum += value = std::exp(value - largest);
+    for (double& value : values) value /= sum;
+  }
+}
+
+// p (grad_p - the sum of grad_out out) scale, row by row, in the place of grad_p.
+void ScoreGradients(const Tensor& p, const Tensor& grad_out, const Tensor& out, double scale,
+                    const Tensor& grad_p) {
+  const int64_t keys = p.size(1), width = out.size(1);
+  for (int64_t row = 0; row < p.size(0); ++row) {
+    const double* grad = grad_out.data_ptr<double>() + row * width;
+    const double mean =
+        std::inner_product(grad, grad + width, out.data_ptr<double>() + row * width, 0.0);
+    const double* share = p.data_ptr<double>() + row * keys;
+    double* to = grad_p.data_ptr<double>() + row * keys;
+    for (int64_t key = 0; key < keys; ++key) to[key] = share[key] * (to[key] - mean) * scale;
+  }
+}
 
 // Attention of one head over one text in float64, a block of queries at a time: probabilities of
 // the whole text would be 10^8 numbers.
-Gradient AttentionByBlocks(const at::Tensor& qkv, const at::Tensor& grad_out) {
+Gradient AttentionByBlocks(const Tensor& qkv, const Tensor& grad_out) {
   const int64_t width = qkv.size(1) / 3, block = 500;
   const double scale = 1 / std::sqrt(static_cast<double>(width));
-  const at::Tensor keys = qkv.narrow(1, width, width), values = qkv.narrow(1, 2 * width, width);
-  Gradient result{at::empty({qkv.size(0), width}, at::kDouble), at::zeros_like(qkv)};
+  const Tensor keys = Columns(qkv, width, width), values = Columns(qkv, 2 * width, width);
+  const Tensor grad_keys = ZerosLike(keys), grad_values = ZerosLike(values);
+  std::vector<Tensor> outs, grad_queries;
   for (int64_t first = 0; first < qkv.size(0); first += block) {
     const int64_t rows = std::min(block, qkv.size(0) - first);
-    const at::Tensor queries = qkv.narrow(0, first, rows).narrow(1, 0, width);
-    const at::Tensor grad = grad_out.narrow(0, first, rows);
-    const at::Tensor p = at::softmax(at::matmul(queries, keys.t()) * scale, 1);
-    const at::Tensor out = at::matmul(p, values);
-    result.out.narrow(0, first, rows).copy_(out);
-    const at::Tensor grad_scores =
-        p * (at::matmul(grad, values.t()) - (grad * out).sum(1, true)) * scale;
-    result.grad_qkv.narrow(0, first, rows).narrow(1, 0, width) += at::matmul(grad_scores, keys);
-    result.grad_qkv.narrow(1, width, width) += at::matmul(grad_scores.t(), queries);
-    result.grad_qkv.narrow(1, 2 * width, width) += at::matmul(p.t(), grad);
+    const Tensor queries = Columns(qkv.narrow(0, first, rows), 0, width);
+    const Tensor grad = grad_out.narrow(0, first, rows);
+    const Tensor p = Mul(ProductTransposed(queries, keys), scale);
+    Softmax(p);
+    outs.push_back(Product(p, values));
+    const Tensor grad_scores = ProductTransposed(grad, values);
+    ScoreGradients(p, grad, outs.back(), scale, grad_scores);
+    grad_queries.push_back(Product(grad_scores, keys));
+    grad_keys.add_(TransposedProduct(grad_scores, queries));
+    grad_values.add_(TransposedProduct(p, grad));
   }
-  return result;
+  return {Cat(outs), Cat({Cat(grad_queries), grad_keys, grad_values}, 1)};
 }
 
 TEST(ExtremeShapes, AttentionAndItsGradientOverTenThousandTokens) {
   Inputs make(1);
   const PackedTokens tokens = make.Tokens({kLong}, 9);
   // Wide enough that probabilities are far from equal.
-  const at::Tensor qkv = make.Make({kLong, 48}, 3);
-  const at::Tensor grad_out = make.Make({kLong, 16}, 1);
+  const Tensor qkv = make.Make({kLong, 48}, 3);
+  const Tensor grad_out = make.Make({kLong, 16}, 1);
   const Gradient want = AttentionByBlocks(qkv, grad_out);
   for (const Case& c : Cases()) {
-    const at::Tensor leaf = qkv.to(c.activation).requires_grad_(true);
-    const at::Tensor out = SelfAttention(leaf, tokens, 1, {});
+    const Tensor leaf = LeafOf(qkv, c.activation);
+    const Tensor out = SelfAttention(leaf, tokens, 1, {});
     out.backward(grad_out.to(c.activation));
-    EXPECT_LE(ErrorOfExtreme(out.detach(), want.out), c.bound) << c.activation;
+    EXPECT_LE(ErrorOfExtreme(out.detach(), want.out), c.bound) << Name(c.activation);
     for (int64_t part = 0; part < 3; ++part) {
-      EXPECT_LE(ErrorOfExtreme(leaf.grad().narrow(1, 16 * part, 16),
-                               want.grad_qkv.narrow(1, 16 * part, 16)),
+      EXPECT_LE(ErrorOfExtreme(Columns(leaf.grad(), 16 * part, 16),
+                               Columns(want.grad_qkv, 16 * part, 16)),
                 c.bound)
-          << "of queries, keys or values: " << part << ", " << c.activation;
+          << "of queries, keys or values: " << part << ", " << Name(c.activation);
     }
   }
 }
 
 // An encoder layer without attention, over rows of which weight gradients are sums.
 struct ExtremeLayer {
-  explicit ExtremeLayer(at::ScalarType parameters)
+  explicit ExtremeLayer(DType parameters)
       : make(2),
         x(make.Make({kLong, 32}, 1)),
         map({Leaf({32, 32}, parameters)}, {Leaf({32}, parameters)}),
@@ -90,14 +112,11 @@ struct ExtremeLayer {
         down({Leaf({32, 64}, parameters)}, {Leaf({32}, parameters)}),
         norm{Leaf({32}, parameters), Leaf({32}, parameters), 1e-12} {}
 
-  at::Tensor Leaf(at::IntArrayRef sizes, at::ScalarType type) {
-    return make.Make(sizes, 0.3).to(type).requires_grad_(true);
-  }
-  std::vector<at::Tensor> Gradients() const {
-    std::vector<at::Tensor> gradients;
+  Tensor Leaf(const Shape& sizes, DType type) { return LeafOf(make.Make(sizes, 0.3), type); }
+  std::vector<Tensor> Gradients() const {
+    std::vector<Tensor> gradients;
     for (const Linear* linear : {&map, &up, &down}) {
-      for (const at::Tensor& parameter : linear->parameters())
-        gradients.push_back(parameter.grad());
+      for (const Tensor& parameter : linear->parameters()) gradients.push_back(parameter.grad());
     }
     gradients.push_back(norm.gamma.grad());
     gradients.push_back(norm.beta.grad());
@@ -105,41 +124,39 @@ struct ExtremeLayer {
   }
 
   // Output; parameters and `input` have their gradients afterwards.
-  at::Tensor Run(const at::Tensor& input, const PackedTokens& tokens) {
+  Tensor Run(const Tensor& input, const PackedTokens& tokens) {
     const Dropout dropout{.rate = 0.1, .seed = 5, .step = 1, .site = 1};
     for (Linear* linear : {&map, &up, &down}) linear->Prepare(KernelType(input), Passes::kBoth);
-    const at::Tensor mixed = AffineNorm(input, input, map, norm, tokens, dropout);
-    const at::Tensor out =
-        FeedForwardNorm(mixed, up, down, Activation::kGelu, norm, tokens, dropout);
-    const at::Tensor weights = at::sin(at::arange(out.numel(), at::kDouble)).view(out.sizes());
-    out.backward(weights.to(at::kBFloat16).to(out.scalar_type()));
+    const Tensor mixed = AffineNorm(input, input, map, norm, tokens, dropout);
+    const Tensor out = FeedForwardNorm(mixed, up, down, Activation::kGelu, norm, tokens, dropout);
+    out.backward(WeightsLike(out).to(kBFloat16).to(out.scalar_type()));
     return out.detach();
   }
 
   Inputs make;
-  at::Tensor x;
+  Tensor x;
   Linear map, up, down;
   LayerNorm norm;
 };
 
 TEST(ExtremeShapes, LayersOverTenThousandTokens) {
   const PackedTokens tokens = Inputs(3).Tokens({kLong}, 9);
-  ExtremeLayer wide(at::kDouble);
-  const at::Tensor wide_input = wide.x.clone().requires_grad_(true);
-  at::Tensor want;
+  ExtremeLayer wide(kDouble);
+  const Tensor wide_input = LeafOf(wide.x);
+  Tensor want;
   {
     const UseReferenceOps reference_ops;
     want = wide.Run(wide_input, tokens);
   }
   for (const Case& c : Cases()) {
-    ExtremeLayer layer(at::kFloat);
-    const at::Tensor input = layer.x.to(c.activation).requires_grad_(true);
-    EXPECT_LE(ErrorOfExtreme(layer.Run(input, tokens), want), c.bound) << c.activation;
-    EXPECT_LE(ErrorOfExtreme(input.grad(), wide_input.grad()), c.bound) << c.activation;
-    const std::vector<at::Tensor> got = layer.Gradients(), reference = wide.Gradients();
+    ExtremeLayer layer(kFloat);
+    const Tensor input = LeafOf(layer.x, c.activation);
+    EXPECT_LE(ErrorOfExtreme(layer.Run(input, tokens), want), c.bound) << Name(c.activation);
+    EXPECT_LE(ErrorOfExtreme(input.grad(), wide_input.grad()), c.bound) << Name(c.activation);
+    const std::vector<Tensor> got = layer.Gradients(), reference = wide.Gradients();
     for (size_t i = 0; i < got.size(); ++i) {
       EXPECT_LE(ErrorOfExtreme(got[i], reference[i]), c.bound)
-          << "parameter " << i << ", " << c.activation;
+          << "parameter " << i << ", " << Name(c.activation);
     }
   }
 }
@@ -155,59 +172,59 @@ TEST(ExtremeShapes, AttentionOverManyRandomShapes) {
     }
     const PackedTokens tokens = make.Tokens(lengths, 9);
     const Dropout dropout{.rate = seed % 2 == 0 ? 0.0 : 0.2, .seed = seed, .step = 3, .site = 2};
-    const at::Tensor qkv = make.Make({tokens.tokens(), 3 * heads * width}, 1.5);
-    const at::Tensor grad_out = make.Make({tokens.tokens(), heads * width}, 1);
-    const auto run = [&](at::ScalarType type) {
-      const at::Tensor leaf = qkv.to(type, false, /*copy=*/true).requires_grad_(true);
-      const at::Tensor out = SelfAttention(leaf, tokens, heads, dropout);
+    const Tensor qkv = make.Make({tokens.tokens(), 3 * heads * width}, 1.5);
+    const Tensor grad_out = make.Make({tokens.tokens(), heads * width}, 1);
+    const auto run = [&](DType type) {
+      const Tensor leaf = LeafOf(qkv, type);
+      const Tensor out = SelfAttention(leaf, tokens, heads, dropout);
       out.backward(grad_out.to(type));
       return Gradient{out.detach(), leaf.grad()};
     };
     std::unique_ptr<UseReferenceOps> reference_ops = std::make_unique<UseReferenceOps>();
-    const Gradient want = run(at::kDouble);
+    const Gradient want = run(kDouble);
     reference_ops.reset();
     for (const Case& c : Cases()) {
       const Gradient got = run(c.activation);
       EXPECT_LE(ErrorOfExtreme(got.out, want.out), c.bound)
-          << "seed " << seed << ", " << c.activation;
+          << "seed " << seed << ", " << Name(c.activation);
       EXPECT_LE(ErrorOfExtreme(got.grad_qkv, want.grad_qkv), c.bound)
-          << "seed " << seed << ", " << c.activation;
+          << "seed " << seed << ", " << Name(c.activation);
     }
   }
 }
 
 // Dropout must not follow rows in memory or threads: another mask would be another result.
 TEST(ExtremeShapes, AnyNumberOfThreadsGivesTheSameResult) {
-  const int usual = at::get_num_threads();
+  const int usual = ThreadCount();
   std::vector<int64_t> lengths;
   while (lengths.size() < 25) lengths.insert(lengths.end(), {700, 1, 17, 982, 300});
   const PackedTokens tokens = Inputs(3).Tokens(lengths, 9);
   ASSERT_EQ(tokens.tokens(), kLong);
-  const at::Tensor qkv = Inputs(4).Make({kLong, 96}, 1).to(at::kFloat);
-  const at::Tensor grad_out = Inputs(5).Make({kLong, 32}, 1).to(at::kFloat);
-  at::Tensor attention, attention_grad, layer_out, layer_grad;
+  const Tensor qkv = Inputs(4).Make({kLong, 96}, 1).to(kFloat);
+  const Tensor grad_out = Inputs(5).Make({kLong, 32}, 1).to(kFloat);
+  Tensor attention, attention_grad, layer_out, layer_grad;
   for (const int threads : {1, 2, 3, 7}) {
-    at::set_num_threads(threads);
-    const at::Tensor leaf = qkv.clone().requires_grad_(true);
-    const at::Tensor out =
+    SetThreadCount(threads);
+    const Tensor leaf = LeafOf(qkv);
+    const Tensor out =
         SelfAttention(leaf, tokens, 2, {.rate = 0.1, .seed = 1, .step = 1, .site = 1});
     out.backward(grad_out);
-    ExtremeLayer layer(at::kFloat);
-    const at::Tensor input = layer.x.to(at::kFloat).requires_grad_(true);
-    const at::Tensor layer_result = layer.Run(input, tokens);
+    ExtremeLayer layer(kFloat);
+    const Tensor input = LeafOf(layer.x, kFloat);
+    const Tensor layer_result = layer.Run(input, tokens);
     if (threads == 1) {
       attention = out.detach();
       attention_grad = leaf.grad();
-      layer_out = layer_result.to(at::kDouble);
-      layer_grad = layer.Gradients().front().to(at::kDouble);
+      layer_out = layer_result.to(kDouble);
+      layer_grad = layer.Gradients().front().to(kDouble);
       continue;
     }
-    EXPECT_TRUE(at::equal(out.detach(), attention)) << threads << " threads";
-    EXPECT_TRUE(at::equal(leaf.grad(), attention_grad)) << threads << " threads";
+    EXPECT_TRUE(SameBytes(out.detach(), attention)) << threads << " threads";
+    EXPECT_TRUE(SameBytes(leaf.grad(), attention_grad)) << threads << " threads";
     EXPECT_LE(ErrorOfExtreme(layer_result, layer_out), 1e-5) << threads << " threads";
     EXPECT_LE(ErrorOfExtreme(layer.Gradients().front(), layer_grad), 1e-5) << threads << " threads";
   }
-  at::set_num_threads(usual);
+  SetThreadCount(usual);
 }
 
 }  // namespace

@@ -1,12 +1,11 @@
 // Attention in its general form: the fused kernels against the reference form in float64, outputs
 // and all gradients; the reference's gradients against central differences.
-#include <ATen/TensorOperators.h>
-#include <ATen/core/Tensor.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -109,8 +108,8 @@ TEST(Attention, LargeScoresThatRiseAlongTheTextAreExact) {
   const AttentionResult want = RunReference(problem);
   for (const Case& c : Cases()) {
     const AttentionResult got = RunAttention(problem, c.activation);
-    EXPECT_LE(AttentionError(got.out, want.out), c.bound) << c.activation;
-    EXPECT_LE(AttentionError(got.grad_qkv, want.grad_qkv), c.bound) << c.activation;
+    EXPECT_LE(Error(got.out, want.out), c.bound) << Name(c.activation);
+    EXPECT_LE(Error(got.grad_qkv, want.grad_qkv), c.bound) << Name(c.activation);
   }
 }
 
@@ -123,17 +122,16 @@ TEST(Attention, ReferenceGradientsAreCentralDifferences) {
                                     .buckets = 8,
                                     .max_distance = 6,
                                     .dropout = 0.2});
-    const AttentionResult at_point = RunAttention(problem, at::kDouble);
+    const AttentionResult at_point = RunAttention(problem, kDouble);
     const auto value = [](const AttentionProblem& moved) {
-      return (Attention(moved.qkv, moved.tokens, moved.setting.shape, moved.setting.rule,
-                        {moved.table, moved.setting.max_distance}, moved.Drop()) *
-              moved.grad_out)
-          .sum()
-          .item<double>();
+      const std::vector<double> out =
+          DoublesOf(Attention(moved.qkv, moved.tokens, moved.setting.shape, moved.setting.rule,
+                              {moved.table, moved.setting.max_distance}, moved.Drop()));
+      const std::vector<double> weights = DoublesOf(moved.grad_out);
+      return std::inner_product(out.begin(), out.end(), weights.begin(), 0.0);
     };
-    const auto expect = [&](at::Tensor AttentionProblem::*input, const at::Tensor& gradient,
-                            int64_t step) {
-      const at::Tensor flat = gradient.flatten();
+    const auto expect = [&](Tensor AttentionProblem::*input, const Tensor& gradient, int64_t step) {
+      const Tensor flat = gradient.flatten();
       for (int64_t i = 0; i < flat.size(0); i += step) {
         const auto moved_by = [&](double by) {
           AttentionProblem moved = problem;

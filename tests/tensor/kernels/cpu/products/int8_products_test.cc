@@ -57,7 +57,7 @@ Rounded RoundedColumn(const Padded& b, int64_t column) {
   return rounded;
 }
 
-// `tandem --version` says it without libtorch.
+// `tandem --version` says it.
 TEST(Int8Products, TheFastestKernelIsTheOneThatIsaNames) {
   EXPECT_EQ(Int8Instructions(CurrentIsa(), MachineInt8Features()), NameOf(FastestInt8Kernel()));
 }

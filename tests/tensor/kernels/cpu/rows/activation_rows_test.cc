@@ -108,7 +108,7 @@ TYPED_TEST(Activations, OfExtremes) {
     EXPECT_NEAR(Value(rows.slope[2]), activation == Activation::kRelu ? 0 : 0.5, kSlopeBound<A>);
     for (size_t i = nans; i < nans + std::size(kNanBits); ++i) {
       EXPECT_TRUE(std::isnan(Value(rows.value[i]))) << static_cast<int>(activation);
-      // libtorch has the same slope of ReLU: 0 or 1.
+      // The slope of ReLU is 0 or 1, as libtorch has it.
       EXPECT_EQ(std::isnan(Value(rows.slope[i])), activation != Activation::kRelu);
     }
   }

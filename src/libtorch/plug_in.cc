@@ -1,0 +1,12 @@
+// The entry of the plug-in libtandem-torch.so.
+#include "back_end/table.h"
+#include "libtorch/use.h"
+
+extern "C" const tandem::back_end::Table* TandemBackEnd() {
+  static constexpr tandem::back_end::Table kTable = {
+      .version = tandem::back_end::kBackEndVersion,
+      .release = TANDEM_VERSION,
+      .use = tandem::libtorch::UseInThisProcess,
+  };
+  return &kTable;
+}

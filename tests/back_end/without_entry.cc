@@ -1,0 +1,2 @@
+// A library that is no back end.
+extern "C" int TandemBackEndOfAnotherName() { return 0; }

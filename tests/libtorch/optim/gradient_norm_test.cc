@@ -1,0 +1,32 @@
+// The norm of a gradient as the back end computes it, on the CPU.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "optim/gradients.h"
+#include "optim/parameters_of.h"
+#include "support/tensors.h"
+#include "tensor/core/make.h"
+#include "tensor/core/tensor.h"
+
+namespace tandem::optim {
+namespace {
+
+TEST(DeviceGradientNorm, IsTheNormWithinWhatFloatsRound) {
+  auto parameters = ParametersOf({RandomTensor({100003}, 1), RandomTensor({77, 5}, 2)});
+  parameters.push_back(WithRowGradient(GradientWithEmptyRows()));
+  parameters.push_back({.name = "without", .value = tensor::Full({5}, 9, tensor::kFloat)});
+  double squares = 0;
+  for (const auto& parameter : parameters) {
+    const tensor::Tensor gradient = tandem::GradientOf(parameter.value);
+    if (gradient.defined()) squares += NormOf(gradient) * NormOf(gradient);
+  }
+  EXPECT_NEAR(DeviceGradientNorm(parameters), std::sqrt(squares), 1e-5 * std::sqrt(squares));
+  EXPECT_EQ(DeviceGradientNorm({}), 0);
+  const tensor::Tensor bad = tensor::Full({3}, std::nan(""), tensor::kFloat);
+  EXPECT_FALSE(std::isfinite(DeviceGradientNorm(ParametersOf({bad}))));
+}
+
+}  // namespace
+}  // namespace tandem::optim

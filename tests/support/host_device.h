@@ -1,0 +1,15 @@
+// A device of tests: its memory is the processor's, but tensors there say that it is not, so that
+// whoever reads it through Tensor::data_ptr<T> fails, as on a GPU. Its back end computes with
+// core's functions, and with operations in their reference form.
+#pragma once
+
+#include "tensor/core/device.h"
+
+namespace tandem {
+
+inline constexpr tensor::Device kHostDevice = {tensor::Device::Kind::kCuda, 0};
+
+// Makes its back end this process's. There must be no other one. May be called again.
+void UseHostDevice();
+
+}  // namespace tandem
