@@ -105,7 +105,8 @@ bool IsCausalLanguageModel(const Settings& config) {
 
 // Returns the pooling of a folder without modules.json.
 PoolingMode PlainPooling(const ModelFolder& folder, const std::optional<bool>& is_causal) {
-  const Settings& config = folder.encoder_files().Read("config.json");
+  const ModelFiles files = folder.encoder_files();
+  const Settings& config = files.Read("config.json");
   const bool causal = is_causal.value_or(config.Boolean("is_causal").value_or(true));
   return causal && IsCausalLanguageModel(config) ? PoolingMode::kLastToken : PoolingMode::kMean;
 }

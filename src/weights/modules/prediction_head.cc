@@ -125,7 +125,8 @@ void PoolAsClassifier(ModelFolder* folder, const ClassificationSpec& spec) {
 
 void AddPredictionHead(ModelFolder* folder) {
   const ClassificationHead& head = HeadOf(*folder);
-  const Settings& config = folder->encoder_files().Read("config.json");
+  const ModelFiles files = folder->encoder_files();
+  const Settings& config = files.Read("config.json");
   ClassificationSpec spec = head.read(config, folder->encoder);
   spec.class_name = head.class_names.front();
   if (HasHead(*folder, spec, config)) {
