@@ -103,9 +103,9 @@ Json Measure(const BenchOptions& options, int64_t length, double rate) {
   tensor::RelativeBias bias;
   if (options.buckets > 0) {
     bias.table = RandomValues({options.buckets, options.shape.heads}, tensor::kFloat, "bias");
-    bias.table.requires_grad_(!options.forward_only);
+    bias.table.set_requires_grad(!options.forward_only);
   }
-  qkv.requires_grad_(!options.forward_only);
+  qkv.set_requires_grad(!options.forward_only);
   const tensor::Dropout dropout{.rate = options.dropout, .seed = 1, .step = 1, .site = 1};
   const clockid_t clock = options.cpu_time ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC;
   Fastest forward, backward;

@@ -11,8 +11,8 @@
 #include "back_end/library_file.h"
 #include "back_end/table.h"
 #include "base/error.h"
-#include "tensor/core/device_functions.h"
-#include "tensor/core/missing_back_end.h"
+#include "tensor/core/back_end/device_functions.h"
+#include "tensor/core/back_end/missing_back_end.h"
 
 namespace tandem::back_end {
 namespace {

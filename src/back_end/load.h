@@ -14,8 +14,8 @@ std::optional<std::filesystem::path> FindPlugIn();
 
 // Loads the plug-in, which stays until the process ends, and lets it register what it has. Throws
 // UsageError, which says what to install, where it is cut short, cannot be loaded, is no back end
-// or one of another version, and MissingBackEnd (tensor/core/missing_back_end.h) where it is not
-// there.
+// or one of another version, and MissingBackEnd (tensor/core/back_end/missing_back_end.h) where it
+// is not there.
 void LoadPlugIn();
 
 // Makes LoadPlugIn what the rooms call where they first need a back end (tensor::LoadBackEnd).

@@ -13,9 +13,9 @@
 
 #include "tensor/core/device_memory.h"
 #include "tensor/core/functions/functions.h"
+#include "tensor/core/gradients/sparse_rows.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/make.h"
-#include "tensor/core/sparse_rows.h"
-#include "tensor/core/tape.h"
 
 namespace tandem::dist {
 namespace {

@@ -4,8 +4,8 @@
 // Dense gradients travel in buckets: a bucket is on its way as soon as the backward pass has
 // finished all of its gradients and the buckets before it are under way, so that every process
 // sends the same buckets in the same order. Row-sparse gradients of tables
-// (tensor/core/sparse_rows.h) travel as rows once the pass has ended: the rows that any process
-// has, nothing else.
+// (tensor/core/gradients/sparse_rows.h) travel as rows once the pass has ended: the rows that any
+// process has, nothing else.
 #pragma once
 
 #include <cstdint>

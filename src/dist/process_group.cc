@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "tensor/core/device_functions.h"
+#include "tensor/core/back_end/back_end_part.h"
 #include "tensor/core/make.h"
 
 namespace tandem::dist {
@@ -60,42 +60,23 @@ Tensor NumberTensor(int64_t number) {
   return tensor;
 }
 
-struct Maker {
-  std::mutex mutex;
-  GroupMaker make;  // null: no back end has come
-};
+constinit tensor::BackEndPart<GroupMaker> maker_part("groups of processes");
 
-Maker& GroupsMaker() {
-  static Maker maker;
-  return maker;
-}
-
-GroupMaker MakerThatIsSet() {
-  const std::lock_guard lock(GroupsMaker().mutex);
-  return GroupsMaker().make;
-}
-
-// The maker, after loading the back end where there is none yet.
+// The maker, after the back end was loaded where there is none yet.
 GroupMaker LoadedMaker(const Launch& launch) {
-  if (GroupMaker maker = MakerThatIsSet()) return maker;
   try {
-    tensor::LoadBackEnd();
+    return maker_part.Get();
   } catch (const UsageError& error) {
     throw UsageError(
         fmt::format("this is rank {} of {} processes, which work together by "
                     "libtandem-torch.so: {}",
                     launch.rank, launch.ranks, error.what()));
   }
-  if (GroupMaker maker = MakerThatIsSet()) return maker;
-  throw std::logic_error("the back end that is loaded makes no groups of processes");
 }
 
 }  // namespace
 
-void SetGroupMaker(GroupMaker maker) {
-  const std::lock_guard lock(GroupsMaker().mutex);
-  GroupsMaker().make = std::move(maker);
-}
+void SetGroupMaker(GroupMaker maker) { maker_part.Set(std::move(maker)); }
 
 std::unique_ptr<ProcessGroup> ProcessGroup::Alone() { return std::make_unique<Single>(); }
 

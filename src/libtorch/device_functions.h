@@ -1,7 +1,7 @@
 // The functions of Tandem's tensors on devices, computed by libtorch.
 #pragma once
 
-#include "tensor/core/device_functions.h"
+#include "tensor/core/back_end/device_functions.h"
 
 namespace tandem::libtorch {
 

@@ -8,7 +8,7 @@
 #include "libtorch/bridge.h"
 #include "libtorch/graph.h"
 #include "libtorch/memory_errors.h"
-#include "tensor/core/tape.h"
+#include "tensor/core/gradients/tape.h"
 
 namespace tandem::libtorch {
 namespace {

@@ -11,7 +11,7 @@
 #include "libtorch/objective/use_objective_forms.h"
 #include "libtorch/operations/operations.h"
 #include "libtorch/optim/use_optimizer_forms.h"
-#include "tensor/core/device_functions.h"
+#include "tensor/core/back_end/device_functions.h"
 #include "tensor/core/parallel.h"
 #include "tensor/device_operations.h"
 #include "tensor/machine/device_driver.h"

@@ -32,7 +32,7 @@ std::unique_ptr<Encoder> MakeEncoder(const weights::ModelFolder& folder, const T
 void FreezeModules(const Head& head, const std::set<std::string>& modules) {
   for (const NamedParameter& parameter : head.parameters()) {
     const std::string module = parameter.name.substr(0, parameter.name.rfind('/'));
-    if (modules.contains(module)) parameter.value.requires_grad_(false);
+    if (modules.contains(module)) parameter.value.set_requires_grad(false);
   }
 }
 

@@ -18,8 +18,8 @@
 #include "objective/objective.h"
 #include "tensor/core/device_memory.h"
 #include "tensor/core/functions/functions.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/make.h"
-#include "tensor/core/tape.h"
 #include "tensor/core/tensor.h"
 
 namespace tandem::objective {

@@ -1,45 +1,21 @@
 #include "objective/device_form.h"
 
-#include <mutex>
-
 #include "config/catalogue_half.h"
-#include "tensor/core/device_functions.h"
+#include "tensor/core/back_end/back_end_part.h"
 
 namespace tandem::objective {
 namespace {
 
-struct Table {
-  std::mutex mutex;  // of what is below
-  bool set = false;
-  std::span<const DeviceFormInfo* const> forms;
-};
-
-Table& DeviceForms() {
-  static Table table;
-  return table;
-}
-
-bool AreSet() {
-  Table& table = DeviceForms();
-  const std::lock_guard lock(table.mutex);
-  return table.set;
-}
+constinit tensor::BackEndPart<std::span<const DeviceFormInfo* const>> forms_part(
+    "forms of objectives");
 
 }  // namespace
 
-void SetDeviceForms(std::span<const DeviceFormInfo* const> forms) {
-  Table& table = DeviceForms();
-  const std::lock_guard lock(table.mutex);
-  table.forms = forms;
-  table.set = true;
-}
+void SetDeviceForms(std::span<const DeviceFormInfo* const> forms) { forms_part.Set(forms); }
 
 std::unique_ptr<const DeviceForm> MakeDeviceForm(const ObjectiveInfo& info,
                                                  const config::Params& params) {
-  if (!AreSet()) tensor::LoadBackEnd();
-  Table& table = DeviceForms();
-  const std::lock_guard lock(table.mutex);
-  const DeviceFormInfo* form = config::FindHalf(table.forms, info);
+  const DeviceFormInfo* form = config::FindHalf(forms_part.Get(), info);
   return form == nullptr ? nullptr : form->make(params);
 }
 

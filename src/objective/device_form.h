@@ -49,7 +49,7 @@ struct DeviceFormInfo {
 void SetDeviceForms(std::span<const DeviceFormInfo* const> forms);
 
 // Makes the form of an objective; null where it has none. Where no forms are set, the back end is
-// loaded first (tensor/core/device_functions.h); throws UsageError where it cannot be.
+// loaded first (tensor/core/back_end/device_functions.h); throws UsageError where it cannot be.
 std::unique_ptr<const DeviceForm> MakeDeviceForm(const ObjectiveInfo& info,
                                                  const config::Params& params);
 

@@ -1,21 +1,12 @@
 #include "optim/device_rule.h"
 
-#include <mutex>
-#include <optional>
-
-#include "tensor/core/device_functions.h"
-#include "tensor/core/sparse_rows.h"
+#include "tensor/core/back_end/back_end_part.h"
+#include "tensor/core/gradients/sparse_rows.h"
 
 namespace tandem::optim {
 namespace {
 
-std::mutex rules_mutex;  // of what is below
-std::optional<DeviceRules> device_rules;
-
-bool AreSet() {
-  const std::lock_guard lock(rules_mutex);
-  return device_rules.has_value();
-}
+constinit tensor::BackEndPart<DeviceRules> rules_part("rules of optimizers");
 
 }  // namespace
 
@@ -26,15 +17,8 @@ GradientTensors GradientOf(const tensor::Tensor& leaf) {
   return {.values = leaf.grad()};
 }
 
-void SetDeviceRules(const DeviceRules& rules) {
-  const std::lock_guard lock(rules_mutex);
-  device_rules = rules;
-}
+void SetDeviceRules(const DeviceRules& rules) { rules_part.Set(rules); }
 
-const DeviceRules& BackEndRules() {
-  if (!AreSet()) tensor::LoadBackEnd();
-  const std::lock_guard lock(rules_mutex);
-  return device_rules.value();
-}
+DeviceRules BackEndRules() { return rules_part.Get(); }
 
 }  // namespace tandem::optim

@@ -77,7 +77,7 @@ struct DeviceRules {
 void SetDeviceRules(const DeviceRules& rules);
 
 // Those that are set; where none are, the back end is loaded first
-// (tensor/core/device_functions.h), and UsageError thrown where it cannot be.
-const DeviceRules& BackEndRules();
+// (tensor/core/back_end/device_functions.h), and UsageError thrown where it cannot be.
+DeviceRules BackEndRules();
 
 }  // namespace tandem::optim

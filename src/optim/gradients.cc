@@ -7,8 +7,8 @@
 #include "optim/chunks.h"
 #include "optim/device_rule.h"
 #include "optim/sums.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/parallel.h"
-#include "tensor/core/tape.h"
 #include "tensor/core/tensor.h"
 #include "tensor/machine/device.h"
 

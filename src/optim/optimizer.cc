@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "config/catalogue_half.h"
+#include "tensor/core/gradients/sparse_rows.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/make.h"
 #include "tensor/core/parallel.h"
-#include "tensor/core/sparse_rows.h"
-#include "tensor/core/tape.h"
 #include "tensor/core/tensor.h"
 #include "tensor/machine/device.h"
 

@@ -36,7 +36,7 @@ SavedNorm SavedNorm::Make(const Tensor& like, bool wanted) {
 }
 
 SavedNorm SavedNorm::ShareOutput(const Tensor& out, const LayerNorm& norm, bool wanted) {
-  if (!wanted || out.scalar_type() != kFloat) return Make(out, wanted);
+  if (!wanted || out.dtype() != kFloat) return Make(out, wanted);
   const Tensor inverse = InverseGamma(norm);
   if (!inverse.defined()) return Make(out, wanted);
   return {out.detach(), Empty({out.size(0)}, kFloat), inverse};

@@ -1,26 +1,16 @@
 #include "tensor/device_operations.h"
 
-#include <atomic>
-#include <stdexcept>
-
-#include "tensor/core/device_functions.h"
+#include "tensor/core/back_end/back_end_part.h"
 
 namespace tandem::tensor {
 namespace {
 
-std::atomic<const DeviceOperations*> back_end_operations = nullptr;
+constinit BackEndPart<const DeviceOperations*> operations_part("operations of encoders");
 
 }  // namespace
 
-const DeviceOperations& BackEndOperations() {
-  if (back_end_operations.load() == nullptr) LoadBackEnd();
-  const DeviceOperations* operations = back_end_operations.load();
-  if (operations == nullptr) throw std::logic_error("the back end has no operations");
-  return *operations;
-}
+const DeviceOperations& BackEndOperations() { return *operations_part.Get(); }
 
-void SetBackEndOperations(const DeviceOperations& operations) {
-  back_end_operations.store(&operations);
-}
+void SetBackEndOperations(const DeviceOperations& operations) { operations_part.Set(&operations); }
 
 }  // namespace tandem::tensor

@@ -45,7 +45,7 @@ class DeviceOperations {
 };
 
 // Those of the back end, which is loaded where it is not yet (LoadBackEnd in
-// core/device_functions.h). Throws UsageError where it cannot be loaded.
+// core/back_end/device_functions.h). Throws UsageError where it cannot be loaded.
 const DeviceOperations& BackEndOperations();
 // Must outlive all tensors of its devices.
 void SetBackEndOperations(const DeviceOperations& operations);

@@ -28,9 +28,7 @@ Form FormOfEnvironment() {
 
 thread_local Form wanted_form = FormOfEnvironment();
 
-bool HasKernelType(const Tensor& x) {
-  return x.scalar_type() == kFloat || x.scalar_type() == kBFloat16;
-}
+bool HasKernelType(const Tensor& x) { return x.dtype() == kFloat || x.dtype() == kBFloat16; }
 
 }  // namespace
 

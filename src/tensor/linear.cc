@@ -4,19 +4,17 @@
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
-#include <tuple>
 #include <utility>
 
 #include "tensor/core/functions/functions.h"
-#include "tensor/core/tape.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/fused/kernel_arguments.h"
 #include "tensor/low_rank.h"
 #include "tensor/profile/operation_work.h"
+#include "tensor/shared_copies.h"
 #include "tensor/versions.h"
 
 namespace tandem::tensor {
@@ -39,7 +37,7 @@ void MoveToOneBlock(const std::vector<Tensor>& parts) {
 bool AreInOneBlock(const std::vector<Tensor>& parts) {
   int64_t offset = parts.front().storage_offset();
   for (const Tensor& part : parts) {
-    if (!part.SharesStorage(parts.front()) || part.scalar_type() != parts.front().scalar_type() ||
+    if (!part.SharesStorage(parts.front()) || part.dtype() != parts.front().dtype() ||
         part.storage_offset() != offset) {
       return false;
     }
@@ -50,9 +48,9 @@ bool AreInOneBlock(const std::vector<Tensor>& parts) {
 
 // The tensors, in float where their types differ.
 std::vector<Tensor> OfOneType(std::vector<Tensor> parts) {
-  const DType type = parts.front().scalar_type();
+  const DType type = parts.front().dtype();
   const bool same = std::all_of(parts.begin(), parts.end(),
-                                [&](const Tensor& part) { return part.scalar_type() == type; });
+                                [&](const Tensor& part) { return part.dtype() == type; });
   if (same) return parts;
   for (Tensor& part : parts) part = part.to(kFloat);
   return parts;
@@ -60,12 +58,12 @@ std::vector<Tensor> OfOneType(std::vector<Tensor> parts) {
 
 // Says whether kernels pack weights straight from this memory.
 bool IsStored(const Tensor& weight) {
-  return weight.scalar_type() == kFloat || weight.scalar_type() == kBFloat16;
+  return weight.dtype() == kFloat || weight.dtype() == kBFloat16;
 }
 
 cpu::StoredRows StoredRowsOf(const Tensor& weight) {
   return {weight.data_ptr(), weight.size(0),
-          weight.scalar_type() == kFloat ? cpu::Type::kFloat : cpu::Type::kBf16};
+          weight.dtype() == kFloat ? cpu::Type::kFloat : cpu::Type::kBf16};
 }
 
 // The parts as one tensor along the first dimension, `rows` in all, without history: a view of
@@ -87,36 +85,13 @@ bool WantGradient(const std::vector<Tensor>& parameters) {
 }
 
 bool IsFloatLike(const Tensor& x) {
-  return x.scalar_type() == kFloat || x.scalar_type() == kBFloat16 || x.scalar_type() == kHalf;
+  return x.dtype() == kFloat || x.dtype() == kBFloat16 || x.dtype() == kHalf;
 }
 
 // A rough count; kernels may add a little.
 uint64_t BytesOf(int64_t elements, cpu::Type type) {
   return static_cast<uint64_t>(elements) * (type == cpu::Type::kFloat ? 4 : 2);
 }
-
-// The packed copies of frozen weights, by the memory of the weights and their version. Whoever has
-// one keeps the weights too, so that the memory is not another's meanwhile.
-class SharedCopies {
- public:
-  using Key = std::tuple<std::vector<const void*>, uint64_t, Pass, cpu::Type, cpu::Multiplier>;
-
-  static std::shared_ptr<cpu::PackedMatrix> Get(
-      const Key& key, const std::function<std::shared_ptr<cpu::PackedMatrix>()>& make) {
-    static SharedCopies copies;
-    const std::lock_guard lock(copies.mutex_);
-    std::weak_ptr<cpu::PackedMatrix>& known = copies.by_weights_[key];
-    std::shared_ptr<cpu::PackedMatrix> copy = known.lock();
-    if (copy) return copy;
-    known = copy = make();
-    std::erase_if(copies.by_weights_, [](const auto& entry) { return entry.second.expired(); });
-    return copy;
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<Key, std::weak_ptr<cpu::PackedMatrix>> by_weights_;
-};
 
 constexpr Pass kPasses[] = {Pass::kForward, Pass::kBackward};
 
@@ -202,7 +177,7 @@ void Linear::State::Fill(Pass pass, cpu::PackedMatrix* copy) const {
   const NoGradGuard no_gradient;
   Tensor stacked = Stacked(weights, out);
   if (Merges(copy->type())) {
-    stacked = stacked.scalar_type() == kFloat ? stacked.clone() : stacked.to(kFloat);
+    stacked = stacked.dtype() == kFloat ? stacked.clone() : stacked.to(kFloat);
     low_rank->AddTo(stacked);
   }
   stacked = stacked.to(kFloat);
@@ -390,9 +365,9 @@ namespace {
 template <typename TypedCopy>
 Tensor StackedIn(DType type, const std::vector<Tensor>& parts, int64_t rows, TypedCopy* kept) {
   const Tensor& first = parts.front();
-  if (first.scalar_type() == type && AreInOneBlock(parts)) return Stacked(parts, rows);
+  if (first.dtype() == type && AreInOneBlock(parts)) return Stacked(parts, rows);
   const uint64_t version = VersionOf(parts);
-  if (kept->version != version || kept->values.scalar_type() != type ||
+  if (kept->version != version || kept->values.dtype() != type ||
       kept->values.device() != first.device()) {
     *kept = {Stacked(parts, rows).to(type), version};
   }

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "tensor/core/functions/functions.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/make.h"
-#include "tensor/core/tape.h"
 #include "tensor/versions.h"
 
 namespace tandem::tensor {
@@ -24,7 +24,7 @@ int64_t StackedRank(const Adapter& adapter) {
 
 // A map of zeros whose weight gradient is computed.
 Linear ZeroMap(int64_t out, int64_t in) {
-  return Linear({Zeros({out, in}, kFloat).requires_grad_(true)}, {});
+  return Linear({Zeros({out, in}, kFloat).set_requires_grad(true)}, {});
 }
 
 // Writes `scale` x [n, m] to columns [first, first + m) of `to`, float as x.

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "tensor/backward_state.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/make.h"
-#include "tensor/core/tape.h"
 #include "tensor/core/tensor.h"
 #include "tensor/device_operations.h"
 #include "tensor/forms.h"
@@ -127,7 +127,7 @@ Tensor FeedForwardNorm(const Tensor& x, const Linear& up, const Linear& down, Ac
   const bool needs_gradient = NeedsGradient(inputs);
   const SavedNorm saved = SavedNorm::ShareOutput(out, norm, needs_gradient);
   Tensor before;
-  if (needs_gradient) before = Empty({x.size(0), up.out()}, out.scalar_type());
+  if (needs_gradient) before = Empty({x.size(0), up.out()}, out.dtype());
   ForType(x, [&](auto zero) {
     using A = decltype(zero);
     cpu::RunFeedForwardForward<A>({.x = Data<A>(x),

@@ -1,11 +1,12 @@
-// What the backward pass of embeddings needs for a table's gradient as rows (core/sparse_rows.h).
+// What the backward pass of embeddings needs for a table's gradient as rows
+// (core/gradients/sparse_rows.h).
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
-#include "tensor/core/sparse_rows.h"
+#include "tensor/core/gradients/sparse_rows.h"
 #include "tensor/core/tensor.h"
 
 namespace tandem::tensor {

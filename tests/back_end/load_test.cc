@@ -14,8 +14,8 @@
 #include "base/error.h"
 #include "base/files/files.h"
 #include "support/temporary_folder.h"
-#include "tensor/core/device_functions.h"
-#include "tensor/core/missing_back_end.h"
+#include "tensor/core/back_end/device_functions.h"
+#include "tensor/core/back_end/missing_back_end.h"
 
 namespace tandem::back_end {
 namespace {

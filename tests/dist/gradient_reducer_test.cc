@@ -8,7 +8,7 @@
 #include "dist/ranks.h"
 #include "support/tensors.h"
 #include "tensor/core/functions/functions.h"
-#include "tensor/core/sparse_rows.h"
+#include "tensor/core/gradients/sparse_rows.h"
 
 namespace tandem::dist {
 namespace {
@@ -23,7 +23,7 @@ using ::testing::IsEmpty;
 std::vector<model::NamedParameter> Parameters() {
   std::vector<model::NamedParameter> parameters;
   for (const char* name : {"a", "b", "c"}) {
-    parameters.push_back({name, Full({3, 4}, 1, kFloat).requires_grad_(true)});
+    parameters.push_back({name, Full({3, 4}, 1, kFloat).set_requires_grad(true)});
   }
   return parameters;
 }
@@ -83,7 +83,7 @@ TEST_P(GradientReducerTest, AProcessMayHaveNoGradient) {
 TEST_P(GradientReducerTest, RowsOfATableTravelAsRows) {
   const auto errors = RunRanks(3, [](ProcessGroup& group) {
     auto parameters = Parameters();
-    const Tensor table = Full({1000, 2}, 1, kFloat).requires_grad_(true);
+    const Tensor table = Full({1000, 2}, 1, kFloat).set_requires_grad(true);
     parameters.push_back({"table", table});
     GradientReducer reducer(group, parameters, GetParam());
     for (int step = 0; step < 2; ++step) {
@@ -111,7 +111,7 @@ TEST_P(GradientReducerTest, RowsOfATableTravelAsRows) {
 
 TEST_P(GradientReducerTest, ATableWithoutRowsHasNoGradient) {
   const auto errors = RunRanks(2, [](ProcessGroup& group) {
-    const Tensor table = Full({10, 2}, 1, kFloat).requires_grad_(true);
+    const Tensor table = Full({10, 2}, 1, kFloat).set_requires_grad(true);
     GradientReducer reducer(group, {{"table", table}}, GetParam());
     for (int step = 0; step < 2; ++step) {
       table.set_grad(Tensor());

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "dist/process_group.h"
 #include "dist/thread_groups.h"
-#include "tensor/core/device_functions.h"
+#include "tensor/core/back_end/device_functions.h"
 
 namespace tandem::dist {
 namespace {

@@ -148,7 +148,7 @@ TEST(Bridge, ATensorThatLibtorchStillHoldsIsNotExclusive) {
 }
 
 TEST(Bridge, NoHistoryCrosses) {
-  const Tensor leaf = tensor::Zeros({2}, tensor::kFloat).requires_grad_(true);
+  const Tensor leaf = tensor::Zeros({2}, tensor::kFloat).set_requires_grad(true);
   EXPECT_FALSE(AsTorch(leaf).requires_grad());
   const at::Tensor theirs = at::zeros({2}).requires_grad_(true);
   EXPECT_FALSE(FromTorch(theirs).requires_grad());

@@ -13,8 +13,8 @@
 #include "support/tensors.h"
 #include "tensor/core/functions/activations.h"
 #include "tensor/core/functions/functions.h"
+#include "tensor/core/gradients/sparse_rows.h"
 #include "tensor/core/make.h"
-#include "tensor/core/sparse_rows.h"
 
 namespace tandem::libtorch {
 namespace {
@@ -185,8 +185,8 @@ void ExpectSame(const FunctionCase& c, DType type, double bound) {
   Leaves core, here;
   for (size_t i = 0; i < c.inputs.size(); ++i) {
     const Tensor values = RandomTensor(c.inputs[i], i + 1, type);
-    core.push_back(values.clone().requires_grad_(true));
-    here.push_back(values.clone().requires_grad_(true));
+    core.push_back(values.clone().set_requires_grad(true));
+    here.push_back(values.clone().set_requires_grad(true));
   }
   const Tensor want = c.core(core), got = c.here(Functions(), here);
   EXPECT_LE(Error(got, want), bound) << c.name;

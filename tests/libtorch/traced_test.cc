@@ -13,8 +13,8 @@
 #include "libtorch/bridge.h"
 #include "support/tensors.h"
 #include "tensor/core/functions/functions.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/make.h"
-#include "tensor/core/tape.h"
 
 namespace tandem::libtorch {
 namespace {
@@ -23,7 +23,7 @@ using tensor::Tensor;
 using Inputs = std::vector<at::Tensor>;
 
 Tensor Leaf(const std::vector<double>& elements, tensor::DType type = tensor::kFloat) {
-  return MakeTensor({std::ssize(elements)}, elements, type).requires_grad_(true);
+  return MakeTensor({std::ssize(elements)}, elements, type).set_requires_grad(true);
 }
 
 at::Tensor Times(const Inputs& in) { return in[0] * in[1]; }
@@ -160,7 +160,7 @@ TEST(Traced, AnOutputMayBeAnInput) {
 }
 
 TEST(Traced, ResultsThatAreNotContiguousAre) {
-  const Tensor x = MakeTensor({2, 3}, {0, 1, 2, 3, 4, 5}).requires_grad_(true);
+  const Tensor x = MakeTensor({2, 3}, {0, 1, 2, 3, 4, 5}).set_requires_grad(true);
   const Tensor out = Traced("Transpose", {x}, [](const Inputs& in) { return in[0].t(); });
   EXPECT_EQ(ElementsOf(out), (std::vector<double>{0, 3, 1, 4, 2, 5}));
   out.backward(MakeTensor({3, 2}, {1, 2, 3, 4, 5, 6}));

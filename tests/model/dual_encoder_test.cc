@@ -14,7 +14,7 @@
 #include "support/temporary_folder.h"
 #include "support/tensors.h"
 #include "support/tiny_model.h"
-#include "tensor/core/tape.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/tensor.h"
 #include "tensor/isa/isa.h"
 #include "tensor/machine/process.h"

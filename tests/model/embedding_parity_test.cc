@@ -9,7 +9,7 @@
 #include "model/dual_encoder.h"
 #include "model/embedding_golden.h"
 #include "support/test_data.h"
-#include "tensor/core/tape.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/tensor.h"
 #include "tensor/machine/process.h"
 

@@ -18,7 +18,7 @@
 #include "support/tensors.h"
 #include "support/tiny_model.h"
 #include "tensor/core/functions/functions.h"
-#include "tensor/core/tape.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/tensor.h"
 #include "tensor/machine/process.h"
 

@@ -9,7 +9,7 @@
 #include "objective/objective.h"
 #include "objective/random_tensors.h"
 #include "tensor/core/functions/functions.h"
-#include "tensor/core/tape.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/tensor.h"
 
 namespace tandem::objective {

@@ -11,8 +11,8 @@
 #include "objective/random_tensors.h"
 #include "objective/similarity.h"
 #include "support/tensors.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/make.h"
-#include "tensor/core/tape.h"
 #include "tensor/core/tensor.h"
 
 namespace tandem::objective {
@@ -28,7 +28,7 @@ tensor::Tensor GoldenRows(int64_t count, int64_t offset) {
           static_cast<double>((31 * k + 17 * j + 7 * k * j) % 23 - 11) / 8;
     }
   }
-  return rows.requires_grad_(true);
+  return rows.set_requires_grad(true);
 }
 
 // Every document but a query's own is a negative.
@@ -105,7 +105,7 @@ struct Case {
         labels(LabelsOf(batch)),
         objective(MakeObjective(of.info->name, of.params)) {
     RandomStream stream({.seed = 5, .purpose = "matryoshka test"});
-    rows = RandomRows(stream, 8, 6).requires_grad_(true);
+    rows = RandomRows(stream, 8, 6).set_requires_grad(true);
     if (of.info->StatesOf(of.params).logistic) {
       states.scale = MakeTensor({1}, {3}, tensor::kDouble);
       states.bias = MakeTensor({1}, {-0.5}, tensor::kDouble);

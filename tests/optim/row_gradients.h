@@ -7,7 +7,7 @@
 
 #include "support/tensors.h"
 #include "tensor/core/functions/functions.h"
-#include "tensor/core/sparse_rows.h"
+#include "tensor/core/gradients/sparse_rows.h"
 #include "tensor/core/tensor.h"
 
 namespace tandem::optim {

@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include "tensor/core/device_functions.h"
+#include "tensor/core/back_end/device_functions.h"
 #include "tensor/core/functions/activations.h"
 #include "tensor/core/functions/functions.h"
+#include "tensor/core/gradients/sparse_rows.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/make.h"
-#include "tensor/core/sparse_rows.h"
-#include "tensor/core/tape.h"
 #include "tensor/device_operations.h"
 #include "tensor/forms.h"
 #include "tensor/ops.h"

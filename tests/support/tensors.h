@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/random.h"
+#include "tensor/core/gradients/sparse_rows.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/make.h"
-#include "tensor/core/sparse_rows.h"
-#include "tensor/core/tape.h"
 #include "tensor/core/tensor.h"
 
 namespace tandem {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "tensor/core/functions/functions.h"
+#include "tensor/core/gradients/sparse_rows.h"
 #include "tensor/core/make.h"
-#include "tensor/core/sparse_rows.h"
 #include "tensor/core/tensor.h"
 #include "tensor/core/values.h"
 
@@ -92,7 +92,7 @@ inline double WeightedSum(const Tensor& out) {
 
 // A copy of x in this type, as a leaf that wants a gradient.
 inline Tensor LeafOf(const Tensor& x, DType type) {
-  return x.detach().to(type).clone().requires_grad_(true);
+  return x.detach().to(type).clone().set_requires_grad(true);
 }
 inline Tensor LeafOf(const Tensor& x) { return LeafOf(x, x.dtype()); }
 

@@ -37,7 +37,7 @@ inline Result RunOnce(const Operation& operation, const std::vector<Tensor>& inp
   const UseForm use_form(form);
   const Tensor out = operation(leaves);
   // The same numbers for every type.
-  out.backward(WeightsLike(out).to(kBFloat16).to(out.scalar_type()));
+  out.backward(WeightsLike(out).to(kBFloat16).to(out.dtype()));
   Result result{out.detach().to(kDouble), {}};
   for (const Tensor& leaf : leaves) result.gradients.push_back(GradientOf(leaf));
   return result;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "tensor/core/device_functions.h"
+#include "tensor/core/back_end/device_functions.h"
 #include "tensor/core/make.h"
 #include "tensor/core/tensor.h"
 #include "tensor/fused/kernel_arguments.h"

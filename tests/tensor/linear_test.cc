@@ -12,7 +12,7 @@
 
 #include "tensor/arithmetic.h"
 #include "tensor/backward_state.h"
-#include "tensor/core/tape.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/fused/adapted_ops.h"
 #include "tensor/fused_only.h"
 #include "tensor/inputs.h"
@@ -141,7 +141,7 @@ TEST(Linear, FrozenWeightsArePackedFromTheTypeThatTheyAreStoredIn) {
       Linear linear(weights, {});
       EXPECT_EQ(linear.weights()[2].data_ptr(), weights[2].data_ptr());
       linear.Prepare(type, Passes::kBoth);
-      const Tensor leaf = rows.clone().requires_grad_(true);
+      const Tensor leaf = rows.clone().set_requires_grad(true);
       outs.push_back(Affine(leaf, linear).out);
       const Tensor floats_of_out = outs.back().to(kFloat);
       Sum(Mul(floats_of_out, floats_of_out)).backward();
@@ -358,7 +358,7 @@ TEST(Linear, ABackwardPassMayOutliveItsLayer) {
   std::vector<Tensor> gradients;
   for (const bool ends_before : {false, true}) {
     auto layer = std::make_unique<LinearLayer>();
-    const Tensor leaf = x.clone().requires_grad_(true);
+    const Tensor leaf = x.clone().set_requires_grad(true);
     Tensor out = layer->Run(leaf, tokens);
     const StorageRef weight = layer->up.weights()[0].storage();
     if (ends_before) layer.reset();

@@ -192,7 +192,7 @@ TEST_P(OpsTest, EmbeddingNorm) {
 TEST(Ops, AWordTableThatCouldNotKeepItsGradientIsRefused) {
   Inputs make(5);
   const PackedTokens tokens = make.Tokens({3}, 9);
-  const Tensor leaf = make.Make({9, 32}, 1).to(kFloat).requires_grad_(true);
+  const Tensor leaf = make.Make({9, 32}, 1).to(kFloat).set_requires_grad(true);
   const Tensor other = make.Make({512, 32}, 1).to(kFloat);
   const LayerNorm norm{Ones({32}), Zeros({32}, kFloat), 1e-12};
   EXPECT_NO_THROW(EmbeddingNorm(tokens, {leaf, other, other}, norm, {}, kFloat));
@@ -240,7 +240,7 @@ TEST(Ops, TheSameThreadCountGivesTheSameBytes) {
     static Tensor first;
     const Tensor x = make.Make({134, 64}, 1).to(kFloat);
     const auto leaf = [&](const Shape& sizes) {
-      return make.Make(sizes, 1).to(kFloat).requires_grad_(true);
+      return make.Make(sizes, 1).to(kFloat).set_requires_grad(true);
     };
     const Linear up = PreparedFor(x, {leaf({96, 64})}, {leaf({96})});
     const Linear down = PreparedFor(x, {leaf({64, 96})}, {leaf({64})});

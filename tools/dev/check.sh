@@ -32,7 +32,8 @@ skip() {
 
 # --- other suites --------------------------------------------------------------------------------
 
-# What a new user types, on a bare Debian that has git and nothing else, with what is committed here.
+# What a new user types, on a bare Debian that has git and nothing else, with what is committed here;
+# then the same tests with the back end.
 # The reference data beside this checkout is copied beside the clone.
 check_suite() {
   root=$PWD/.cache/debian/$suite
@@ -44,7 +45,8 @@ check_suite() {
     cp -ru ../shared/data ../shared/vectors "$root/srv/shared/"
   fi
   sh tools/debian/bare_debian.sh "$suite" "$root" \
-    "cd /srv/tandem && export CCACHE_DIR=/srv/ccache DEMO=${DEMO:-tiny} && ./dev demo && ./dev test"
+    "cd /srv/tandem && export CCACHE_DIR=/srv/ccache DEMO=${DEMO:-tiny} && ./dev demo && ./dev test &&
+     TANDEM_WITH_TORCH=ON ./dev test"
 }
 
 # The container's steps with what is here; then the package is used and purged where it was installed.

@@ -19,7 +19,7 @@
 #include "model/prompt_lengths.h"
 #include "search/length_batches.h"
 #include "tensor/core/device_memory.h"
-#include "tensor/core/tape.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/tensor.h"
 #include "tensor/machine/precision.h"
 #include "tensor/machine/process.h"

@@ -10,8 +10,8 @@
 #include "libtorch/operations/arguments.h"
 #include "libtorch/operations/portable_ops.h"
 #include "libtorch/traced.h"
-#include "tensor/core/sparse_rows.h"
-#include "tensor/core/tape.h"
+#include "tensor/core/gradients/sparse_rows.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/profile/operation_work.h"
 #include "tensor/row_gradient.h"
 

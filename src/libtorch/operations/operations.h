@@ -10,8 +10,8 @@ class Operations : public tensor::DeviceOperations {
  public:
   using Tensor = tensor::Tensor;
 
-  // The gradient of a word table is added to it as rows (tensor/core/sparse_rows.h); one that wants
-  // it must be a leaf, else std::logic_error.
+  // The gradient of a word table is added to it as rows (tensor/core/gradients/sparse_rows.h); one
+  // that wants it must be a leaf, else std::logic_error.
   Tensor EmbeddingNorm(const tensor::PackedTokens& tokens, const tensor::EmbeddingTables& tables,
                        const tensor::LayerNorm& norm, const tensor::Dropout& dropout,
                        tensor::DType activation) const override;

@@ -26,7 +26,7 @@ const weights::TensorView& ViewOf(const std::vector<weights::EncoderTensor>& ten
 
 TensorSource SourceOf(const std::vector<weights::EncoderTensor>& tensors) {
   return [&tensors](std::string_view name) {
-    return ParameterFrom(ViewOf(tensors, name)).requires_grad_(false);
+    return ParameterFrom(ViewOf(tensors, name)).set_requires_grad(false);
   };
 }
 

@@ -43,7 +43,7 @@ tensor::Tensor NewParameter(RandomStream& stream, const tensor::Shape& shape, in
   for (int64_t i = 0; i < values.numel(); ++i) {
     numbers[i] = static_cast<float>(bound * (2 * stream.Uniform() - 1));
   }
-  return values.requires_grad_(true);
+  return values.set_requires_grad(true);
 }
 
 DenseModule MakeDense(const weights::Dense& dense, uint64_t seed,
@@ -71,7 +71,7 @@ LayerNormModule MakeLayerNorm(const weights::LayerNorm& norm,
     const tensor::Tensor value =
         view != nullptr
             ? ParameterFrom(*view)
-            : tensor::Full({norm.dimension}, start, tensor::kFloat).requires_grad_(true);
+            : tensor::Full({norm.dimension}, start, tensor::kFloat).set_requires_grad(true);
     parameters->push_back({fmt::format("{}/{}", norm.folder, name), value, false});
     return value;
   };
@@ -156,7 +156,7 @@ tensor::Tensor Mapped(const tensor::Tensor& x, const tensor::Tensor& weight,
 tensor::Tensor ParameterFrom(const weights::TensorView& view) {
   tensor::Tensor values = tensor::Empty(view.shape, tensor::kFloat);
   weights::CopyAsFloat32(view, {values.data_ptr<float>(), static_cast<size_t>(values.numel())});
-  return values.requires_grad_(true);
+  return values.set_requires_grad(true);
 }
 
 Head::Head(const std::vector<weights::HeadModule>& modules, uint64_t seed) {

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "model/encoders/rotary_tables.h"
+#include "model/encoders/transformer_layer.h"
 #include "tensor/core/device_memory.h"
 #include "tensor/core/functions/functions.h"
 #include "tensor/core/make.h"
@@ -57,115 +58,6 @@ struct DropoutRates {
             .final = rate(spec.final)};
   }
 };
-
-Norm::Kind KindOf(weights::NormKind kind) {
-  switch (kind) {
-    case weights::NormKind::kLayerNorm:
-      return Norm::Kind::kLayerNorm;
-    case weights::NormKind::kRms:
-      return Norm::Kind::kRms;
-    case weights::NormKind::kRmsPlusOne:
-      return Norm::Kind::kRmsPlusOne;
-  }
-  throw std::logic_error("a norm without a name");
-}
-
-tensor::Activation ActivationOf(weights::HiddenActivation activation) {
-  switch (activation) {
-    case weights::HiddenActivation::kGelu:
-      return tensor::Activation::kGelu;
-    case weights::HiddenActivation::kGeluTanh:
-      return tensor::Activation::kGeluTanh;
-    case weights::HiddenActivation::kRelu:
-      return tensor::Activation::kRelu;
-    case weights::HiddenActivation::kSilu:
-      return tensor::Activation::kSilu;
-  }
-  throw std::logic_error("an activation without a name");
-}
-
-// Reads the tensors of a spec's parts by name and remembers them as parameters.
-class ParameterReader {
- public:
-  ParameterReader(const TensorSource& source, const EncoderSpec& spec)
-      : source_(source), spec_(spec) {}
-
-  tensor::Tensor Read(const std::string& name, bool decay) {
-    tensor::Tensor value = source_(name);
-    parameters_.push_back({name, value, decay});
-    return value;
-  }
-  // Returns undefined for an empty name.
-  tensor::Tensor ReadTable(const std::string& name) {
-    return name.empty() ? tensor::Tensor() : Read(name, true);
-  }
-  Linear ReadLinear(const weights::LinearSpec& linear) {
-    std::vector<tensor::Tensor> weights, biases;
-    for (const std::string& name : linear.names) weights.push_back(Read(name + ".weight", true));
-    if (linear.bias) {
-      for (const std::string& name : linear.names) biases.push_back(Read(name + ".bias", false));
-    }
-    return {std::move(weights), std::move(biases)};
-  }
-  Norm ReadNorm(const weights::NormSpec& norm) {
-    Norm made{.kind = KindOf(spec_.norm), .epsilon = spec_.norm_epsilon};
-    if (norm.name.empty()) return made;
-    made.gamma = Read(norm.name + ".weight", false);
-    if (norm.bias) made.beta = Read(norm.name + ".bias", false);
-    return made;
-  }
-  std::vector<NamedParameter> parameters() const { return parameters_; }
-
- private:
-  const TensorSource& source_;
-  const EncoderSpec& spec_;
-  std::vector<NamedParameter> parameters_;
-};
-
-struct Layer {
-  Linear query_key_value;
-  Norm query_norm, key_norm;
-  weights::AttentionSpec attention;
-  Linear attention_output;
-  Norm attention_norm, attention_output_norm;
-  tensor::FeedForward feed_forward;  // post-norm: its norm is after the residual sum
-};
-
-Layer ReadLayer(ParameterReader* reader, const EncoderSpec& spec, const weights::LayerSpec& layer) {
-  // Parameters are numbered in the order of these reads.
-  Linear query_key_value = reader->ReadLinear(layer.query_key_value);
-  Norm query_norm = reader->ReadNorm(layer.query_norm);
-  Norm key_norm = reader->ReadNorm(layer.key_norm);
-  Linear attention_output = reader->ReadLinear(layer.attention_output);
-  Norm attention_norm = reader->ReadNorm(layer.attention_norm);
-  Norm attention_output_norm = reader->ReadNorm(layer.attention_output_norm);
-  Linear up = reader->ReadLinear(layer.up);
-  Linear down = reader->ReadLinear(layer.down);
-  Norm norm = reader->ReadNorm(layer.feed_forward_norm);
-  Norm out_norm = reader->ReadNorm(layer.feed_forward_output_norm);
-  return {.query_key_value = std::move(query_key_value),
-          .query_norm = std::move(query_norm),
-          .key_norm = std::move(key_norm),
-          .attention = layer.attention,
-          .attention_output = std::move(attention_output),
-          .attention_norm = std::move(attention_norm),
-          .attention_output_norm = std::move(attention_output_norm),
-          .feed_forward = {.norm = std::move(norm),
-                           .up = std::move(up),
-                           .down = std::move(down),
-                           .activation = ActivationOf(spec.activation),
-                           .gated = spec.gated,
-                           .out_norm = std::move(out_norm)}};
-}
-
-// The linear maps of a layer, in a fixed order.
-std::vector<Linear*> LinearsOf(Layer& layer) {
-  return {&layer.query_key_value, &layer.attention_output, &layer.feed_forward.up,
-          &layer.feed_forward.down};
-}
-std::vector<const weights::LinearSpec*> LinearsOf(const weights::LayerSpec& layer) {
-  return {&layer.query_key_value, &layer.attention_output, &layer.up, &layer.down};
-}
 
 // The word table's rows of these tokens as a table of its own, and ids into that: a frozen table
 // may have a type that operations do not read.
@@ -228,7 +120,7 @@ class Transformer final : public Encoder {
 
   void To(tensor::Device device) override {
     MoveParameters(parameters_, device);
-    for (Layer& layer : layers_) {
+    for (TransformerLayer& layer : layers_) {
       for (Linear* linear : LinearsOf(layer)) linear->Moved();
     }
   }
@@ -242,7 +134,7 @@ class Transformer final : public Encoder {
                                        ? tensor::cpu::Type::kBf16
                                        : tensor::cpu::Type::kFloat;
     const bool int8 = precision == tensor::Precision::kInt8;
-    for (Layer& layer : layers_) {
+    for (TransformerLayer& layer : layers_) {
       for (Linear* linear : LinearsOf(layer)) {
         linear->Prepare(type, passes,
                         int8 ? tensor::cpu::Multiplier::kInt8 : tensor::cpu::Multiplier::kFastest);
@@ -273,7 +165,7 @@ class Transformer final : public Encoder {
   std::vector<AdaptedLinear> Adapters() const override { return adapters_; }
   void PackFrozenOnUse() override {
     const auto buffers = std::make_shared<tensor::PackBuffers>();
-    for (Layer& layer : layers_) {
+    for (TransformerLayer& layer : layers_) {
       int slot = 0;
       for (Linear* linear : LinearsOf(layer)) {
         ++slot;
@@ -286,7 +178,7 @@ class Transformer final : public Encoder {
   int64_t max_positions() const override { return spec_.max_positions; }
   double flops_per_token() const override {
     double flops = 0;
-    for (const Layer& layer : layers_) {
+    for (const TransformerLayer& layer : layers_) {
       for (const Linear* linear : {&layer.query_key_value, &layer.attention_output,
                                    &layer.feed_forward.up, &layer.feed_forward.down}) {
         flops += 2 * static_cast<double>(linear->in()) * static_cast<double>(linear->out());
@@ -324,7 +216,7 @@ class Transformer final : public Encoder {
     return word_is_double() ? tensor::kDouble : tensor::kFloat;
   }
 
-  bool word_is_double() const { return tables_.word.scalar_type() == tensor::kDouble; }
+  bool word_is_double() const { return tables_.word.dtype() == tensor::kDouble; }
 
   void AddAdapters(const AdapterPlan& plan) {
     for (size_t i = 0; i < layers_.size(); ++i) {
@@ -356,7 +248,7 @@ class Transformer final : public Encoder {
     if (spec_.embedding.unplaced_id) {
       tokens.positions = RowsOfPlaced(tokens, *spec_.embedding.unplaced_id);
     }
-    const tensor::DType stored = tables_.word.scalar_type();
+    const tensor::DType stored = tables_.word.dtype();
     if (stored == tensor::kFloat || stored == tensor::kDouble) {
       return Embedded(pass, tokens, tables_, activation);
     }
@@ -376,7 +268,7 @@ class Transformer final : public Encoder {
 
   // Attention over the columns of `mapped`, before its output map.
   tensor::Tensor Mixed(const Pass& pass, size_t index, const tensor::Tensor& mapped) const {
-    const Layer& layer = layers_[index];
+    const TransformerLayer& layer = layers_[index];
     const weights::AttentionSpec& attention = layer.attention;
     const bool turns = attention.rotary >= 0;
     tensor::Tensor qkv = mapped;
@@ -393,7 +285,7 @@ class Transformer final : public Encoder {
   }
 
   tensor::Tensor PostNormLayer(const Pass& pass, size_t index, const tensor::Tensor& x) const {
-    const Layer& layer = layers_[index];
+    const TransformerLayer& layer = layers_[index];
     const tensor::AffineResult mapped = tensor::Affine(x, layer.query_key_value);
     const tensor::Tensor mixed = Mixed(pass, index, mapped.out);
     const tensor::Tensor attended = tensor::AffineNorm(
@@ -406,7 +298,7 @@ class Transformer final : public Encoder {
   }
 
   tensor::Tensor PreNormLayer(const Pass& pass, size_t index, const tensor::Tensor& x) const {
-    const Layer& layer = layers_[index];
+    const TransformerLayer& layer = layers_[index];
     const tensor::AffineResult mapped =
         layer.attention_norm.defined()
             ? tensor::NormAffine(x, layer.attention_norm, layer.query_key_value)
@@ -428,7 +320,7 @@ class Transformer final : public Encoder {
   tensor::EmbeddingTables tables_;
   Norm embedding_norm_;
   tensor::RelativeBias relative_bias_;
-  std::vector<Layer> layers_;
+  std::vector<TransformerLayer> layers_;
   Norm final_norm_;
   std::vector<RotaryTables> rotaries_;
   std::vector<NamedParameter> parameters_;

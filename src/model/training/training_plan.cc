@@ -165,7 +165,7 @@ tensor::Tensor NewDown(const std::string& linear, const tensor::Shape& shape, ui
   for (int64_t i = 0; i < values.numel(); ++i) {
     numbers[i] = static_cast<float>(bound * (2 * stream.Uniform() - 1));
   }
-  return values.requires_grad_(true);
+  return values.set_requires_grad(true);
 }
 
 }  // namespace
@@ -222,7 +222,7 @@ TensorSource TensorsOf(const ModelFolder& folder, const TrainingPlan& plan) {
     if (frozen && large.contains(key)) return Stored(view, folder.weights);
     tensor::Tensor copy = ParameterFrom(view);
     folder.weights->ReleasePages();  // so that there is never much of the file beside the copies
-    return frozen ? copy.requires_grad_(false) : copy;
+    return frozen ? copy.set_requires_grad(false) : copy;
   };
 }
 
@@ -236,9 +236,9 @@ AdapterPlan AdaptersOf(const TrainingPlan& plan, uint64_t seed) {
                        const std::string& linear, bool up, const tensor::Shape& shape) {
     if (folder) {
       const weights::AdapterPair& pair = folder->pairs.at(linear);
-      return ParameterFrom(up ? *pair.up : *pair.down).requires_grad_(!frozen.contains(linear));
+      return ParameterFrom(up ? *pair.up : *pair.down).set_requires_grad(!frozen.contains(linear));
     }
-    return up ? tensor::Zeros(shape, tensor::kFloat).requires_grad_(true)
+    return up ? tensor::Zeros(shape, tensor::kFloat).set_requires_grad(true)
               : NewDown(linear, shape, seed);
   };
   return adapters;

@@ -17,9 +17,8 @@ namespace tandem::search {
 namespace {
 
 std::vector<RowBlock> OneBlock(const tensor::Tensor& embeddings) {
-  if (embeddings.dim() != 2 || embeddings.scalar_type() != tensor::kFloat ||
-      !embeddings.is_contiguous()) {
-    throw std::logic_error("a search takes float32 embeddings [N, E] without gaps");
+  if (embeddings.dim() != 2 || embeddings.dtype() != tensor::kFloat) {
+    throw std::logic_error("a search takes float32 embeddings [N, E]");
   }
   return {{.values = embeddings.data_ptr<float>(),
            .rows = static_cast<size_t>(embeddings.size(0)),

@@ -6,7 +6,8 @@
 
 namespace tandem::tensor {
 
-// The processor's memory, or that of a device which a back end drives (core/device_functions.h).
+// The processor's memory, or that of a device which a back end drives
+// (core/back_end/device_functions.h).
 struct Device {
   enum class Kind : uint8_t { kCpu, kCuda };
 

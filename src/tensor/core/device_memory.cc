@@ -2,9 +2,9 @@
 
 #include <vector>
 
-#include "tensor/core/device_functions.h"
+#include "tensor/core/back_end/device_functions.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/make.h"
-#include "tensor/core/tape.h"
 
 namespace tandem::tensor {
 

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "tensor/core/device_functions.h"
+#include "tensor/core/back_end/device_functions.h"
 #include "tensor/core/device_memory.h"
-#include "tensor/core/tape.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/tensor.h"
 
 namespace tandem::tensor {

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "tensor/core/device_functions.h"
+#include "tensor/core/back_end/device_functions.h"
 
 namespace tandem::tensor {
 namespace {

@@ -9,7 +9,7 @@
 namespace tandem::tensor {
 
 // On the processor, memory of CurrentAllocator (core/allocator.h), and where no device is named; on
-// another device, that of the back end (core/device_functions.h). All throw MemoryError
+// another device, that of the back end (core/back_end/device_functions.h). All throw MemoryError
 // (base/error.h) where there is too little.
 Tensor Empty(const Shape& shape, DType type, Device device = kCpuDevice);  // uninitialised
 Tensor Zeros(const Shape& shape, DType type, Device device = kCpuDevice);

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/make.h"
-#include "tensor/core/tape.h"
 
 namespace tandem::tensor {
 namespace {

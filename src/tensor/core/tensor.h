@@ -63,10 +63,8 @@ class Tensor {
   int64_t numel() const { return body().shape.numel(); }
   size_t nbytes() const { return static_cast<size_t>(numel()) * ElementSize(dtype()); }
   DType dtype() const { return body().type; }
-  DType scalar_type() const { return body().type; }
   Device device() const { return body().storage->device(); }
   bool is_cpu() const { return device().is_cpu(); }
-  bool is_contiguous() const { return body_ != nullptr; }
   // "float32 [2, 3]", "float32 [2, 3] on cuda:0", "undefined".
   std::string Text() const;
 
@@ -92,10 +90,7 @@ class Tensor {
   Tensor operator[](int64_t index) const { return select(0, index); }
   // The same elements in another shape of as many.
   Tensor view(const Shape& shape) const;
-  Tensor reshape(const Shape& shape) const { return view(shape); }
   Tensor flatten() const { return view({numel()}); }
-  // The tensor itself.
-  Tensor contiguous() const { return body(), *this; }
   // Its memory without its history: no gradient flows through it.
   Tensor detach() const;
 
@@ -127,13 +122,12 @@ class Tensor {
   // Takes the memory of `from`, which has the same shape and type, and keeps the gradient.
   void set_data(const Tensor& from) const;
 
-  // Gradients (core/tape.h says how they are computed).
+  // Gradients (core/gradients/tape.h says how they are computed).
   // Says whether it wants one: as a leaf that was asked to, or as a function of tensors that do.
   bool requires_grad() const;
   // Makes a leaf want a gradient or not. Throws std::logic_error for the output of an operation,
   // and for a type without fractions.
   const Tensor& set_requires_grad(bool wanted) const;
-  const Tensor& requires_grad_(bool wanted) const { return set_requires_grad(wanted); }
   // Says whether it is no operation's output.
   bool is_leaf() const;
   // What backward passes have added up for this leaf, of its shape and type; undefined: nothing

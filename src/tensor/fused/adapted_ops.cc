@@ -6,8 +6,8 @@
 
 #include "tensor/backward_state.h"
 #include "tensor/core/functions/functions.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/make.h"
-#include "tensor/core/tape.h"
 #include "tensor/core/tensor.h"
 #include "tensor/fused/affine_products.h"
 #include "tensor/fused/inner_values.h"

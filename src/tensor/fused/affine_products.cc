@@ -8,7 +8,7 @@
 namespace tandem::tensor {
 
 Tensor AffineProduct(const Tensor& x, const Linear& linear) {
-  const Tensor out = Empty({x.size(0), linear.out()}, x.scalar_type());
+  const Tensor out = Empty({x.size(0), linear.out()}, x.dtype());
   ForType(x, [&](auto zero) {
     using A = decltype(zero);
     cpu::RunAffineForward<A>(

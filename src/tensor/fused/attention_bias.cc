@@ -13,7 +13,7 @@ BiasByDistance::BiasByDistance(const Tensor& table, int64_t max_distance, int64_
   bucket_count_ = table.size(0);
   buckets_ = Empty({distances}, kInt);
   values_ = Zeros({heads, distances + padding}, kFloat);
-  const Tensor rows = table.detach().contiguous();
+  const Tensor rows = table.detach();
   const float* from = rows.data_ptr<float>();
   auto* buckets = buckets_.data_ptr<int32_t>();
   for (int64_t d = 0; d < distances; ++d) {

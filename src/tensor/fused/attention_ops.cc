@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "tensor/backward_state.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/make.h"
-#include "tensor/core/tape.h"
 #include "tensor/core/tensor.h"
 #include "tensor/device_operations.h"
 #include "tensor/forms.h"
@@ -168,7 +168,7 @@ Tensor Attention(const Tensor& qkv, const PackedTokens& tokens, const HeadShape&
                              tokens, shape,
                              rule,   BiasByDistance(table, bias.max_distance, tokens.longest),
                              dropout};
-  const Tensor out = Empty({qkv.size(0), shape.out_width()}, qkv.scalar_type());
+  const Tensor out = Empty({qkv.size(0), shape.out_width()}, qkv.dtype());
   Tensor log_sums;
   if (needs_gradient) log_sums = Empty({shape.heads, qkv.size(0)}, kFloat);
   fused.Forward(out, log_sums);

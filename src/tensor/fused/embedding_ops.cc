@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "tensor/backward_state.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/make.h"
-#include "tensor/core/tape.h"
 #include "tensor/core/tensor.h"
 #include "tensor/device_operations.h"
 #include "tensor/forms.h"
@@ -81,7 +81,7 @@ Tensor OutputOf(const PackedTokens& tokens, const EmbeddingTables& tables, DType
 // The form in which an operation computes `out` from these tables.
 Form EmbeddingForm(const Tensor& out, const EmbeddingTables& tables, const char* operation) {
   const Form form = FormOf(out, operation, {out.size(1)});
-  if (form != Form::kFused || tables.word.scalar_type() == kFloat) return form;
+  if (form != Form::kFused || tables.word.dtype() == kFloat) return form;
   SayReferenceForm(operation, "its word table is not float");
   return Form::kReference;
 }
@@ -90,7 +90,7 @@ std::vector<Tensor> EmbeddingBackward(const PackedTokens& tokens, const Embeddin
                                       const LayerNorm& norm, const Dropout& dropout,
                                       const SavedNorm& saved, const Tensor& grad) {
   const ProfileScope backward_scope("EmbeddingNorm backward",
-                                    RowsWork(grad.size(0), grad.size(1), 2, grad.scalar_type()));
+                                    RowsWork(grad.size(0), grad.size(1), 2, grad.dtype()));
   const EmbeddingSums sums(tokens, tables);
   const NormSums norm_sums(norm);
   const Tensor grad_sum = EmptyLike(grad);
@@ -115,7 +115,7 @@ std::vector<Tensor> EmbeddingBackward(const PackedTokens& tokens, const Embeddin
 std::vector<Tensor> EmbedBackward(const PackedTokens& tokens, const EmbeddingTables& tables,
                                   double scale, const Dropout& dropout, const Tensor& grad) {
   const ProfileScope backward_scope("Embed backward",
-                                    RowsWork(grad.size(0), grad.size(1), 1, grad.scalar_type()));
+                                    RowsWork(grad.size(0), grad.size(1), 1, grad.dtype()));
   const EmbeddingSums sums(tokens, tables);
   const Tensor grad_sum = dropout.active() ? EmptyLike(grad) : Tensor();
   ForType(grad, [&](auto zero) {

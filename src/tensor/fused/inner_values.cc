@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "tensor/backward_state.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/make.h"
-#include "tensor/core/tape.h"
 #include "tensor/fused/kernel_arguments.h"
 #include "tensor/kernels/cpu/layers/layer_tiles.h"
 #include "tensor/kernels/cpu/rows/activation_rows.h"
@@ -29,8 +29,7 @@ struct Inner {
 };
 
 std::vector<Tensor> InnerValuesBackward(const Inner& inner, const Tensor& x, const Tensor& grad) {
-  const ProfileScope scope("InnerValues backward",
-                           RowsWork(x.size(0), x.size(1), 3, x.scalar_type()));
+  const ProfileScope scope("InnerValues backward", RowsWork(x.size(0), x.size(1), 3, x.dtype()));
   const Tensor grad_x = EmptyLike(x);
   const auto width = static_cast<size_t>(grad.size(1)), x_width = static_cast<size_t>(x.size(1));
   ForType(x, [&](auto zero) {
@@ -53,10 +52,10 @@ std::vector<Tensor> InnerValuesBackward(const Inner& inner, const Tensor& x, con
 
 Tensor InnerValues(const Tensor& x, Activation activation, bool gated, const PackedTokens& tokens,
                    const Dropout& dropout) {
-  const ProfileScope scope("InnerValues", RowsWork(x.size(0), x.size(1), 2, x.scalar_type()));
+  const ProfileScope scope("InnerValues", RowsWork(x.size(0), x.size(1), 2, x.dtype()));
   const Inner inner{activation, gated, dropout.active() ? tokens.row_keys : Tensor(), dropout};
   const int64_t inner_width = gated ? x.size(1) / 2 : x.size(1);
-  const Tensor out = Empty({x.size(0), inner_width}, x.scalar_type());
+  const Tensor out = Empty({x.size(0), inner_width}, x.dtype());
   const auto width = static_cast<size_t>(inner_width), x_width = static_cast<size_t>(x.size(1));
   ForType(x, [&](auto zero) {
     using A = decltype(zero);

@@ -18,7 +18,7 @@ inline bool FitsKernels(int64_t width) {
 // Calls body with a value of the kernels' type for x: float, or cpu::Bf16 for bf16.
 template <typename Body>
 void ForType(const Tensor& x, const Body& body) {
-  if (x.scalar_type() == kFloat) {
+  if (x.dtype() == kFloat) {
     body(float{});
   } else {
     body(cpu::Bf16{});
@@ -34,7 +34,7 @@ A* Data(const Tensor& x) {
 inline size_t Rows(const Tensor& x) { return static_cast<size_t>(x.size(0)); }
 
 inline cpu::Type KernelType(const Tensor& x) {
-  return x.scalar_type() == kFloat ? cpu::Type::kFloat : cpu::Type::kBf16;
+  return x.dtype() == kFloat ? cpu::Type::kFloat : cpu::Type::kBf16;
 }
 
 }  // namespace tandem::tensor

@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/make.h"
-#include "tensor/core/tape.h"
 #include "tensor/core/tensor.h"
 #include "tensor/device_operations.h"
 #include "tensor/forms.h"
@@ -65,7 +65,7 @@ void PoolBackward(Pooling pooling, const float* grad, const cpu::PooledTexts& te
 }  // namespace
 
 Tensor Pool(const Tensor& x, const PackedTokens& tokens, Pooling pooling) {
-  const ProfileScope scope("Pool", RowsWork(x.size(0), x.size(1), 1, x.scalar_type()));
+  const ProfileScope scope("Pool", RowsWork(x.size(0), x.size(1), 1, x.dtype()));
   const Form form = FormOf(x, "Pool", {x.size(1)});
   if (form == Form::kReference) return reference::Pool(x, tokens, pooling);
   if (form == Form::kPortable) return BackEndOperations().Pool(x, tokens, pooling);
@@ -79,7 +79,7 @@ Tensor Pool(const Tensor& x, const PackedTokens& tokens, Pooling pooling) {
                    Data<int32_t>(where));
   });
   if (!NeedsGradient({x})) return out;
-  const auto backward = [type = x.scalar_type(), tokens, pooling, where](const Tensor& grad) {
+  const auto backward = [type = x.dtype(), tokens, pooling, where](const Tensor& grad) {
     const ProfileScope backward_scope("Pool backward",
                                       RowsWork(tokens.tokens(), grad.size(1), 1, type));
     const Tensor grad_x = Empty({tokens.tokens(), grad.size(1)}, type);

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "tensor/backward_state.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/make.h"
-#include "tensor/core/tape.h"
 #include "tensor/core/tensor.h"
 #include "tensor/device_operations.h"
 #include "tensor/forms.h"
@@ -24,8 +24,7 @@ namespace {
 
 std::vector<Tensor> NormalizeBackward(const Tensor& x, const Norm& norm, const PackedTokens& tokens,
                                       const Dropout& dropout, const Tensor& grad) {
-  const ProfileScope scope("Normalize backward",
-                           RowsWork(x.size(0), x.size(1), 3, x.scalar_type()));
+  const ProfileScope scope("Normalize backward", RowsWork(x.size(0), x.size(1), 3, x.dtype()));
   const RowNormSums sums(norm);
   const RowNorm row_norm(norm);
   const Tensor grad_x = EmptyLike(x);
@@ -49,7 +48,7 @@ std::vector<Tensor> NormalizeBackward(const Tensor& x, const Norm& norm, const P
 Tensor Normalize(const Tensor& x, const Norm& norm, const PackedTokens& tokens,
                  const Dropout& dropout) {
   if (!norm.defined() && !dropout.active()) return x;
-  const ProfileScope scope("Normalize", RowsWork(x.size(0), x.size(1), 2, x.scalar_type()));
+  const ProfileScope scope("Normalize", RowsWork(x.size(0), x.size(1), 2, x.dtype()));
   const Form form = FormOf(x, "Normalize", {x.size(1)});
   if (form == Form::kReference) return reference::Normalize(x, norm, tokens, dropout);
   if (form == Form::kPortable) return BackEndOperations().Normalize(x, norm, tokens, dropout);
@@ -113,7 +112,7 @@ AffineResult NormAffine(const Tensor& x, const Norm& norm, const Linear& linear)
   if (form == Form::kReference) return {reference::NormAffine(x, norm, linear), x};
   if (form == Form::kPortable) return {BackEndOperations().NormAffine(x, norm, linear), x};
   if (linear.AdaptsBeside(x)) return adapted::NormAffine(x, norm, linear);
-  const Tensor out = Empty({x.size(0), linear.out()}, x.scalar_type());
+  const Tensor out = Empty({x.size(0), linear.out()}, x.dtype());
   const RowNorm row_norm(norm);
   ForType(x, [&](auto zero) {
     using A = decltype(zero);
@@ -283,7 +282,7 @@ Tensor FeedForwardAdd(const Tensor& x, const FeedForward& layer, const PackedTok
   FeedForwardState state{
       Detached(x), layer, inner_dropout, {layer.out_norm, tokens, dropout, {}}, {}};
   state.end.SaveFor(out, needs_gradient);
-  if (needs_gradient) state.before = Empty({x.size(0), up.out()}, out.scalar_type());
+  if (needs_gradient) state.before = Empty({x.size(0), up.out()}, out.dtype());
   const RowNorm norm(layer.norm), out_norm(layer.out_norm);
   ForType(x, [&](auto zero) {
     using A = decltype(zero);

@@ -2,8 +2,8 @@
 #include <vector>
 
 #include "tensor/backward_state.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/make.h"
-#include "tensor/core/tape.h"
 #include "tensor/core/tensor.h"
 #include "tensor/device_operations.h"
 #include "tensor/forms.h"
@@ -37,8 +37,8 @@ struct KernelTurn {
 
   explicit KernelTurn(const Turn& from) : query_norm(from.query_norm), key_norm(from.key_norm) {
     if (from.turns()) {
-      cosines = from.rotary.cosines.contiguous();
-      sines = from.rotary.sines.contiguous();
+      cosines = from.rotary.cosines;
+      sines = from.rotary.sines;
     }
     turn = {static_cast<size_t>(from.shape.heads),
             static_cast<size_t>(from.shape.key_value_heads),
@@ -53,7 +53,7 @@ struct KernelTurn {
 
 std::vector<Tensor> RotateHeadsBackward(const Turn& turn, const Tensor& qkv, const Tensor& grad) {
   const ProfileScope scope("RotateHeads backward",
-                           RowsWork(grad.size(0), grad.size(1), 2, grad.scalar_type()));
+                           RowsWork(grad.size(0), grad.size(1), 2, grad.dtype()));
   const Tensor grad_qkv = EmptyLike(grad);
   const RowNormSums query(turn.query_norm), key(turn.key_norm);
   const KernelTurn kernel(turn);
@@ -78,7 +78,7 @@ Tensor RotateHeads(const Tensor& qkv, const PackedTokens& tokens, const HeadShap
                    const Norm& query_norm, const Norm& key_norm, const Rotary& rotary) {
   const Turn turn{tokens, shape, query_norm, key_norm, rotary};
   if (!turn.normalizes() && !turn.turns()) return qkv;
-  const ProfileScope scope("RotateHeads", RowsWork(qkv.size(0), qkv.size(1), 2, qkv.scalar_type()));
+  const ProfileScope scope("RotateHeads", RowsWork(qkv.size(0), qkv.size(1), 2, qkv.dtype()));
   const Form form = FormOf(qkv, "RotateHeads", {shape.head_width});
   if (form == Form::kReference) {
     return reference::RotateHeads(qkv, tokens, shape, query_norm, key_norm, rotary);

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/process/asked_forms.h"
 #include "base/process/launch.h"
-#include "tensor/core/missing_back_end.h"
+#include "tensor/core/back_end/missing_back_end.h"
 #include "tensor/machine/device_driver.h"
 
 namespace tandem::tensor {

@@ -18,7 +18,7 @@ struct CudaState {
 };
 
 // Asks the back end, which is loaded where it is not yet, and the driver, which takes a moment.
-// Throws UsageError where there is no back end (core/device_functions.h).
+// Throws UsageError where there is no back end (core/back_end/device_functions.h).
 CudaState FindCuda();
 
 // A device by its name in recipes and flags: "cpu", "cuda" or "cuda:N", N from 0. "cuda" is the

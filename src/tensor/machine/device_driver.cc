@@ -1,26 +1,18 @@
 #include "tensor/machine/device_driver.h"
 
-#include <atomic>
-#include <stdexcept>
-
-#include "tensor/core/device_functions.h"
+#include "tensor/core/back_end/back_end_part.h"
 
 namespace tandem::tensor {
 namespace {
 
-std::atomic<const DeviceDriver*> back_end_driver = nullptr;
+constinit BackEndPart<const DeviceDriver*> driver_part("driver of devices");
 
 }  // namespace
 
-const DeviceDriver& BackEndDriver() {
-  if (back_end_driver.load() == nullptr) LoadBackEnd();
-  const DeviceDriver* driver = back_end_driver.load();
-  if (driver == nullptr) throw std::logic_error("the back end has no driver of devices");
-  return *driver;
-}
+const DeviceDriver& BackEndDriver() { return *driver_part.Get(); }
 
-void SetBackEndDriver(const DeviceDriver& driver) { back_end_driver.store(&driver); }
+void SetBackEndDriver(const DeviceDriver& driver) { driver_part.Set(&driver); }
 
-const DeviceDriver* LoadedBackEndDriver() { return back_end_driver.load(); }
+const DeviceDriver* LoadedBackEndDriver() { return driver_part.Loaded().value_or(nullptr); }
 
 }  // namespace tandem::tensor

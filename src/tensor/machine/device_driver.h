@@ -28,7 +28,7 @@ class DeviceDriver {
 };
 
 // That of the back end, which is loaded where it is not yet (LoadBackEnd in
-// core/device_functions.h). Throws UsageError where it cannot be loaded.
+// core/back_end/device_functions.h). Throws UsageError where it cannot be loaded.
 const DeviceDriver& BackEndDriver();
 // Must outlive all tensors of its devices.
 void SetBackEndDriver(const DeviceDriver& driver);

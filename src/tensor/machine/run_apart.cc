@@ -6,8 +6,8 @@
 #include <exception>
 #include <vector>
 
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/parallel.h"
-#include "tensor/core/tape.h"
 #include "tensor/forms.h"
 #include "tensor/profile/profile.h"
 

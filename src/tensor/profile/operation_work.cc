@@ -23,7 +23,7 @@ Work MapWork(const Tensor& x, const Linear& linear, Pass pass) {
                                         : ProductShape{linear.out(), linear.in()});
   const bool sums = !forward && linear.WantsWeightGradient();
   return {.flops = (sums ? 4 : 2) * rows * weights,
-          .bytes = weights * (BytesOf(x.scalar_type()) + (sums ? 4 : 0))};
+          .bytes = weights * (BytesOf(x.dtype()) + (sums ? 4 : 0))};
 }
 
 }  // namespace
@@ -37,15 +37,15 @@ Work AffineWork(const Tensor& x, const Linear& linear, Pass pass) {
   if (Off()) return {};
   const int64_t rows = x.size(0);
   const double x_arrays = pass == Pass::kForward ? 1 : 2;  // x, and in a backward pass its gradient
-  return MapWork(x, linear, pass) + RowsWork(rows, linear.in(), x_arrays, x.scalar_type()) +
-         RowsWork(rows, linear.out(), 1, x.scalar_type());
+  return MapWork(x, linear, pass) + RowsWork(rows, linear.in(), x_arrays, x.dtype()) +
+         RowsWork(rows, linear.out(), 1, x.dtype());
 }
 
 Work AffineNormWork(const Tensor& x, const Linear& linear, Pass pass) {
   if (Off()) return {};
   // Forward: the residual and the normalised rows. Backward: the normalised rows and the residual's
   // gradient.
-  return AffineWork(x, linear, pass) + RowsWork(x.size(0), linear.out(), 2, x.scalar_type());
+  return AffineWork(x, linear, pass) + RowsWork(x.size(0), linear.out(), 2, x.dtype());
 }
 
 Work FeedForwardWork(const Tensor& x, const Linear& up, const Linear& down, Pass pass) {
@@ -54,15 +54,15 @@ Work FeedForwardWork(const Tensor& x, const Linear& up, const Linear& down, Pass
   // gradients of the output and of x. Both: the rows before the GELU.
   const double arrays = pass == Pass::kForward ? 3 : 4;
   return MapWork(x, up, pass) + MapWork(x, down, pass) +
-         RowsWork(x.size(0), up.in(), arrays, x.scalar_type()) +
-         RowsWork(x.size(0), up.out(), 1, x.scalar_type());
+         RowsWork(x.size(0), up.in(), arrays, x.dtype()) +
+         RowsWork(x.size(0), up.out(), 1, x.dtype());
 }
 
 Work AffineAddWork(const Tensor& x, const Linear& linear, Pass pass) {
   if (Off()) return {};
   // Forward: the residual. The backward pass reads and writes nothing besides.
   const double arrays = pass == Pass::kForward ? 1 : 0;
-  return AffineWork(x, linear, pass) + RowsWork(x.size(0), linear.out(), arrays, x.scalar_type());
+  return AffineWork(x, linear, pass) + RowsWork(x.size(0), linear.out(), arrays, x.dtype());
 }
 
 Work FeedForwardAddWork(const Tensor& x, const Linear& up, const Linear& down, Pass pass) {
@@ -71,8 +71,8 @@ Work FeedForwardAddWork(const Tensor& x, const Linear& up, const Linear& down, P
   // rows before the activation.
   const double arrays = pass == Pass::kForward ? 2 : 3;
   return MapWork(x, up, pass) + MapWork(x, down, pass) +
-         RowsWork(x.size(0), up.in(), arrays, x.scalar_type()) +
-         RowsWork(x.size(0), up.out(), 1, x.scalar_type());
+         RowsWork(x.size(0), up.in(), arrays, x.dtype()) +
+         RowsWork(x.size(0), up.out(), 1, x.dtype());
 }
 
 cpu::AttentionMask MaskOf(const AttentionRule& rule) {
@@ -93,8 +93,8 @@ Work AttentionWork(const Tensor& qkv, const PackedTokens& tokens, const HeadShap
     }
   }
   const bool forward = pass == Pass::kForward;
-  Work work = RowsWork(qkv.size(0), shape.qkv_width() + shape.out_width(), forward ? 1 : 2,
-                       qkv.scalar_type());
+  Work work =
+      RowsWork(qkv.size(0), shape.qkv_width() + shape.out_width(), forward ? 1 : 2, qkv.dtype());
   work.flops = (forward ? 2 : 5) * 2 * pairs * static_cast<double>(shape.out_width());
   return work;
 }

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/half.h"
 #include "tensor/core/make.h"
-#include "tensor/core/tape.h"
 #include "tensor/core/tensor.h"
 #include "tensor/reference/attention_loops.h"
 #include "tensor/reference/loop_arguments.h"
@@ -76,7 +76,7 @@ struct AttentionValues {
 
 Tensor Attention(const Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
                  const AttentionRule& rule, const RelativeBias& bias, const Dropout& dropout) {
-  const DType type = qkv.scalar_type();
+  const DType type = qkv.dtype();
   const AttentionValues values{.type = type,
                                .qkv = LoopValues(qkv, type),
                                .starts = OnHost(tokens.sequence_starts),
@@ -97,7 +97,7 @@ namespace {
 // qkv with its query and key heads turned, or turned back.
 Tensor TurnedOnce(const Tensor& qkv, const PackedTokens& tokens, const HeadShape& shape,
                   const Rotary& rotary, loops::Turn turn) {
-  const DType type = qkv.scalar_type();
+  const DType type = qkv.dtype();
   const Tensor values = LoopValues(qkv, type), positions = OnHost(tokens.positions);
   const Tensor cosines = LoopValues(rotary.cosines, type);
   const Tensor sines = LoopValues(rotary.sines, type);

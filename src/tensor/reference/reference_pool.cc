@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/make.h"
-#include "tensor/core/tape.h"
 #include "tensor/core/tensor.h"
 #include "tensor/reference/loop_arguments.h"
 #include "tensor/reference/pool_loops.h"
@@ -13,7 +13,7 @@
 namespace tandem::tensor::reference {
 
 Tensor Pool(const Tensor& x, const PackedTokens& tokens, Pooling pooling) {
-  const DType type = x.scalar_type();
+  const DType type = x.dtype();
   const Tensor values = LoopValues(x, type), starts = OnHost(tokens.sequence_starts);
   const Tensor prompts = OnHost(tokens.prompt_tokens);
   const auto arguments = [=](auto zero) {

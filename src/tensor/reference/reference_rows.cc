@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "tensor/backward_state.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/make.h"
-#include "tensor/core/tape.h"
 #include "tensor/core/tensor.h"
 #include "tensor/reference/activation_loops.h"
 #include "tensor/reference/affine_loops.h"
@@ -19,7 +19,7 @@ namespace {
 using Gradients = std::vector<Tensor>;
 
 Tensor Masked(const Tensor& x, const Tensor& keys, const Dropout& dropout) {
-  const DType type = x.scalar_type();
+  const DType type = x.dtype();
   const Tensor values = LoopValues(x, type), out = EmptyForLoops(x.sizes(), type);
   ForLoopType(type, [&](auto zero) {
     using T = decltype(zero);
@@ -43,7 +43,7 @@ Tensor Dropped(const Tensor& x, const PackedTokens& tokens, const Dropout& dropo
 }
 
 Tensor Added(const Tensor& x, const Tensor& part, int64_t first, double scale) {
-  const DType type = x.scalar_type();
+  const DType type = x.dtype();
   const loops::Columns columns{x.size(0), x.size(1), first, part.size(1)};
   const Tensor values = LoopValues(x, type), part_values = LoopValues(part, type);
   const Tensor sums = EmptyForLoops(x.sizes(), type);
@@ -76,7 +76,7 @@ struct BlockNorm {
   Norm norm;
 
   BlockNorm(const Tensor& from, const Norm& of, int64_t first_column, int64_t count)
-      : type(from.scalar_type()),
+      : type(from.dtype()),
         parameter_type(of.kind == Norm::Kind::kLayerNorm ? type : LoopType(type)),
         x(LoopValues(from, type)),
         gamma(LoopValues(of.gamma, parameter_type)),
@@ -140,11 +140,11 @@ Tensor Normalized(const Tensor& x, const Norm& norm, DType out_type) {
 
 Tensor NormalizedHeads(const Tensor& x, const Norm& norm, int64_t first, int64_t heads) {
   if (!norm.defined()) return x;
-  return NormalizedBlocks(x, BlockNorm(x, norm, first, heads), x.scalar_type());
+  return NormalizedBlocks(x, BlockNorm(x, norm, first, heads), x.dtype());
 }
 
 Tensor InnerValues(const Tensor& x, Activation activation, bool gated) {
-  const DType type = x.scalar_type();
+  const DType type = x.dtype();
   const Tensor values = LoopValues(x, type);
   const int64_t rows = x.size(0), width = gated ? x.size(1) / 2 : x.size(1);
   const auto arguments = [=](auto zero) {
@@ -177,7 +177,7 @@ struct LinearValues {
   Tensor x, weight, bias;
 
   LinearValues(const Tensor& from, const Linear& linear)
-      : type(from.scalar_type()),
+      : type(from.dtype()),
         x(LoopValues(from, type)),
         weight(LoopValues(linear.WeightIn(type), type)),
         bias(LoopValues(linear.BiasIn(type), type)) {}
@@ -240,9 +240,9 @@ DType WiderOf(DType a, DType b) {
 }  // namespace
 
 DType TableType(const EmbeddingTables& tables) {
-  DType type = tables.word.scalar_type();
+  DType type = tables.word.dtype();
   for (const Tensor& table : {tables.position, tables.type}) {
-    if (table.defined()) type = WiderOf(type, table.scalar_type());
+    if (table.defined()) type = WiderOf(type, table.dtype());
   }
   return type;
 }

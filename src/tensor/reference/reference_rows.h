@@ -18,7 +18,7 @@ Tensor Added(const Tensor& x, const Tensor& part, int64_t first = 0, double scal
 // The rows of x normalised, in `out_type`; x where there is no norm.
 Tensor Normalized(const Tensor& x, const Norm& norm, DType out_type);
 inline Tensor Normalized(const Tensor& x, const Norm& norm) {
-  return Normalized(x, norm, x.scalar_type());
+  return Normalized(x, norm, x.dtype());
 }
 // x with `heads` blocks of norm.gamma's width from column `first` on normalised, each by itself.
 Tensor NormalizedHeads(const Tensor& x, const Norm& norm, int64_t first, int64_t heads);

@@ -10,7 +10,7 @@
 
 #include "optim/gradients.h"
 #include "tensor/core/device_memory.h"
-#include "tensor/core/sparse_rows.h"
+#include "tensor/core/gradients/sparse_rows.h"
 #include "tensor/core/tensor.h"
 #include "train/setup/trainer.h"
 

@@ -11,7 +11,7 @@ StepOutcome CachedStep::Pass(model::DualEncoder& model, const TrainingBatch& bat
                              const Between& between, const StepOptions& options) const {
   Prepare(model, options.forward.precision, tensor::Passes::kBoth);
   const tensor::Tensor embeddings =
-      EncodeInChunks(model, batch, chunk_tokens_, options.forward).requires_grad_(true);
+      EncodeInChunks(model, batch, chunk_tokens_, options.forward).set_requires_grad(true);
   TrainingLoss loss = between.loss(embeddings);
   if (loss.value.defined()) {
     BackPropagate(loss.value, loss.gradient);

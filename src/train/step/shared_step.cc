@@ -11,8 +11,8 @@
 #include "base/error.h"
 #include "dist/gather.h"
 #include "tensor/core/functions/functions.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/make.h"
-#include "tensor/core/tape.h"
 #include "tensor/core/tensor.h"
 #include "tensor/profile/profile.h"
 #include "train/step/encode_batch.h"
@@ -299,7 +299,7 @@ StepOutcome SharedStep::ForwardBackward(model::DualEncoder& model, const Trainin
   // The backward passes through the encoder begin with the gradient of this process's own
   // embeddings, summed over all processes.
   const auto loss_of = [&](const tensor::Tensor& encoded) {
-    const tensor::Tensor embeddings = Gather(own, encoded).requires_grad_(true);
+    const tensor::Tensor embeddings = Gather(own, encoded).set_requires_grad(true);
     TrainingLoss loss =
         SharedLoss(embeddings, batch, objective, options, group_).Of(std::move(states));
     if (loss.value.defined()) BackPropagate(loss.value);

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "tensor/core/tape.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/tensor.h"
 #include "tensor/profile/profile.h"
 #include "train/step/batch_loss.h"

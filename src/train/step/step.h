@@ -2,8 +2,8 @@
 //
 // A step is a function of (model, batch, objective, states): it takes the states that the objective
 // keeps between batches and returns the next ones. Gradients are added to those of the parameters
-// (tensor/core/tape.h); nothing else changes. There are three kinds, a file each, and a run chooses
-// one at its start:
+// (tensor/core/gradients/tape.h); nothing else changes. There are three kinds, a file each, and a
+// run chooses one at its start:
 //  - train/step/plain_step.h: one forward and one backward pass for all texts;
 //  - train/step/cached_step.h: the gradient cache, which encodes in chunks;
 //  - train/step/shared_step.h: several processes, each of which makes a step of the former kinds

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "optim/gradients.h"
-#include "tensor/core/sparse_rows.h"
+#include "tensor/core/gradients/sparse_rows.h"
 #include "tensor/core/tensor.h"
 #include "tensor/profile/profile.h"
 

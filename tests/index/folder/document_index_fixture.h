@@ -94,8 +94,7 @@ class DocumentIndexTest : public testing::Test {
     data::Texts all;
     for (size_t i = 0; i < texts.size(); ++i) all.Add(std::to_string(i), texts[i]);
     const tensor::Tensor rows =
-        search::RowsFor(search::EncodeAll(*model_, model::TextKind::kDocument, all, {}), "cosine")
-            .contiguous();
+        search::RowsFor(search::EncodeAll(*model_, model::TextKind::kDocument, all, {}), "cosine");
     return {rows.data_ptr<float>(), rows.data_ptr<float>() + rows.numel()};
   }
 

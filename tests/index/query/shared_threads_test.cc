@@ -32,10 +32,8 @@ class SharedThreadsTest : public testing::Test {
 
   // Rows of length 1, [kTexts, E].
   std::vector<float> Embed() const {
-    const tensor::Tensor rows =
-        search::RowsFor(search::EncodeAll(*model_, model::TextKind::kDocument, texts_, {}),
-                        "cosine")
-            .contiguous();
+    const tensor::Tensor rows = search::RowsFor(
+        search::EncodeAll(*model_, model::TextKind::kDocument, texts_, {}), "cosine");
     return {rows.data_ptr<float>(), rows.data_ptr<float>() + rows.numel()};
   }
 

@@ -6,7 +6,7 @@
 
 #include "libtorch/bridge.h"
 #include "libtorch/use.h"
-#include "tensor/core/device_functions.h"
+#include "tensor/core/back_end/device_functions.h"
 #include "tensor/core/make.h"
 
 int main() {

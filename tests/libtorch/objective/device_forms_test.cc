@@ -16,7 +16,7 @@
 #include "libtorch/objective/device_form.h"
 #include "libtorch/objective/use_objective_forms.h"
 #include "objective/objective.h"
-#include "tensor/core/tape.h"
+#include "tensor/core/gradients/tape.h"
 
 namespace tandem::objective {
 namespace {

@@ -146,7 +146,7 @@ TEST(PortableAttention, PiecesOfAnySizeGiveTheSame) {
 
 TEST(PortableOps, AWeightInAnotherTypeIsConvertedOnceUntilItChanges) {
   Inputs make(3);
-  const Tensor weight = make.Make({16, 32}, 1).to(tensor::kFloat).requires_grad_(true);
+  const Tensor weight = make.Make({16, 32}, 1).to(tensor::kFloat).set_requires_grad(true);
   const tensor::Linear linear({weight}, {});
   const Tensor first = linear.WeightIn(tensor::kBFloat16);
   EXPECT_TRUE(linear.WeightIn(tensor::kBFloat16).SharesStorage(first));
@@ -182,7 +182,7 @@ TEST(PortableOps, AnAdapterReadsRowsWithItsDropout) {
 TEST(PortableOps, AWordTableThatWantsAGradientIsALeaf) {
   Inputs make(7);
   const tensor::PackedTokens tokens = make.Tokens({5, 12}, 9);
-  const Tensor leaf = make.Make({9, 16}, 1).requires_grad_(true);
+  const Tensor leaf = make.Make({9, 16}, 1).set_requires_grad(true);
   const Operations operations;
   const Tensor out = operations.Embed(tokens, {.word = leaf}, 1, {}, tensor::kDouble);
   out.backward(make.Make(out.sizes(), 1));
@@ -252,7 +252,7 @@ TEST_F(PortableOnBf16, AddsAndNormalisesInFloat) {
 
 TEST_F(PortableOnBf16, SumsTheGradientOfABiasInFloat) {
   if (tensor::CurrentIsa() < tensor::Isa::kAvx512) GTEST_SKIP() << "no products of bf16";
-  const Tensor bias = Floats({32}, 0.5).requires_grad_(true), grad = Narrow();
+  const Tensor bias = Floats({32}, 0.5).set_requires_grad(true), grad = Narrow();
   operations_.Affine(Narrow(), tensor::Linear({Floats({32, 32}, 0.3)}, {bias})).backward(grad);
   const Tensor ones = tensor::Full({1, grad.size(0)}, 1, tensor::kFloat);
   EXPECT_TRUE(

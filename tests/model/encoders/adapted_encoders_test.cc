@@ -12,7 +12,7 @@
 #include "model/encoders/formula_weights.h"
 #include "support/temporary_folder.h"
 #include "support/tensors.h"
-#include "tensor/core/tape.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/tensor.h"
 #include "tensor/kernels/cpu/bf16_products.h"
 #include "tensor/machine/process.h"
@@ -38,7 +38,7 @@ std::unique_ptr<Encoder> Adapted(const EncoderCase& one, tensor::DType type, dou
                    .dropout = dropout,
                    .start = {}};
   plan.start = [type](const std::string& linear, bool up, const tensor::Shape& shape) {
-    return FormulaTensor(linear + (up ? ".up" : ".down"), shape, type).requires_grad_(true);
+    return FormulaTensor(linear + (up ? ".up" : ".down"), shape, type).set_requires_grad(true);
   };
   return MakeTransformer(spec, 0.0, tensors, plan);
 }

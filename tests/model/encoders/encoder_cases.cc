@@ -45,7 +45,7 @@ std::unique_ptr<Encoder> EncoderOf(const EncoderCase& one, tensor::DType type,
   return MakeTransformer(spec, dropout, [&](std::string_view name) {
     const auto found = std::find_if(spec.tensors.begin(), spec.tensors.end(),
                                     [&](const auto& tensor) { return tensor.name == name; });
-    return FormulaTensor(name, found->shape, type).requires_grad_(true);
+    return FormulaTensor(name, found->shape, type).set_requires_grad(true);
   });
 }
 

@@ -16,7 +16,7 @@
 #include "support/temporary_folder.h"
 #include "support/tensors.h"
 #include "tensor/core/device_memory.h"
-#include "tensor/core/tape.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/tensor.h"
 #include "tensor/machine/process.h"
 #include "tensor/ops.h"

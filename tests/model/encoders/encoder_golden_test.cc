@@ -8,7 +8,7 @@
 
 #include "model/encoders/encoder_cases.h"
 #include "support/tensors.h"
-#include "tensor/core/tape.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/tensor.h"
 #include "tensor/kernels/cpu/bf16_products.h"
 #include "tensor/machine/process.h"

@@ -15,8 +15,8 @@
 #include "base/random.h"
 #include "model/encoders/transformer.h"
 #include "support/tensors.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/make.h"
-#include "tensor/core/tape.h"
 #include "tensor/core/tensor.h"
 #include "tensor/kernels/cpu/bf16_products.h"
 #include "tensor/machine/process.h"
@@ -90,7 +90,7 @@ AdapterPlan PlanOf(const Case& one, tensor::DType type, double dropout = 0) {
   plan.start = [type](const std::string& linear, bool up, const tensor::Shape& shape) {
     return FormulaTensor(linear + (up ? ".lora_B.weight" : ".lora_A.weight"), shape)
         .to(type)
-        .requires_grad_(true);
+        .set_requires_grad(true);
   };
   return plan;
 }

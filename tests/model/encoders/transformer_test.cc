@@ -12,8 +12,8 @@
 
 #include "base/random.h"
 #include "support/tensors.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/make.h"
-#include "tensor/core/tape.h"
 #include "tensor/core/tensor.h"
 #include "tensor/machine/process.h"
 #include "tensor/ops.h"
@@ -49,7 +49,7 @@ class RandomTensors {
     for (int64_t i = 0; i < values.numel(); ++i) {
       values.data_ptr<double>()[i] = (gamma ? 1.0 : 0.0) + 0.6 * (stream_.Uniform() - 0.5);
     }
-    return values.to(type_).requires_grad_(true);
+    return values.to(type_).set_requires_grad(true);
   }
 
  private:

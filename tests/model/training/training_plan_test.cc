@@ -16,7 +16,7 @@
 #include "support/tensors.h"
 #include "support/tiny_model.h"
 #include "tensor/core/functions/functions.h"
-#include "tensor/core/tape.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/tensor.h"
 #include "tensor/kernels/cpu/bf16_products.h"
 #include "tensor/machine/process.h"
@@ -165,7 +165,7 @@ TEST_F(TrainingPlanTest, FrozenLargeTensorsKeepTheTypeAndMemoryOfTheFile) {
                        parameter.name.find("position_emb") == std::string::npos &&
                        parameter.name.find("token_type") == std::string::npos &&
                        !parameter.name.starts_with("2_Dense");
-    EXPECT_EQ(parameter.value.scalar_type(), large ? tensor::kBFloat16 : tensor::kFloat)
+    EXPECT_EQ(parameter.value.dtype(), large ? tensor::kBFloat16 : tensor::kFloat)
         << parameter.name;
   }
   const tensor::NoGradGuard no_gradient;

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "tensor/core/tape.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/values.h"
 
 namespace tandem::tensor {
@@ -19,7 +19,6 @@ TEST(Tensor, IsUndefinedAtFirst) {
   EXPECT_EQ(tensor.Text(), "undefined");
   EXPECT_TRUE(tensor.is_same(Tensor()));
   EXPECT_EQ(Mistake([&] { tensor.numel(); }), "expected a tensor, found an undefined one");
-  EXPECT_EQ(Mistake([&] { tensor.contiguous(); }), "expected a tensor, found an undefined one");
   EXPECT_LE(sizeof(Tensor), 2 * sizeof(void*));
 }
 
@@ -28,7 +27,6 @@ TEST(Tensor, CopiesOfTheHandleAreTheSameTensor) {
   copy.set_requires_grad(true);
   EXPECT_TRUE(tensor.requires_grad());
   EXPECT_TRUE(tensor.is_same(copy));
-  EXPECT_TRUE(tensor.contiguous().is_same(tensor));
   EXPECT_FALSE(tensor.detach().is_same(tensor));
   EXPECT_FALSE(tensor.detach().requires_grad());
   EXPECT_TRUE(tensor.detach().SharesStorage(tensor));

@@ -31,7 +31,7 @@ Pooled PoolOnce(const Tensor& x, const PackedTokens& tokens, Pooling pooling, Fo
   const UseForm use_form(form);
   const Tensor out = Pool(leaf, tokens, pooling);
   // The same numbers for every type.
-  out.backward(WeightsLike(out).to(kBFloat16).to(out.scalar_type()));
+  out.backward(WeightsLike(out).to(kBFloat16).to(out.dtype()));
   return {out.detach().to(kDouble), GradientOf(leaf)};
 }
 

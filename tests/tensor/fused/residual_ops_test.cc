@@ -250,7 +250,7 @@ TEST_P(ResidualOpsTest, RotateHeads) {
         }
         ExpectFormsEqualReference(
             [&](const Tensors& in) {
-              const bool wide = in[0].scalar_type() == kDouble;
+              const bool wide = in[0].dtype() == kDouble;
               const Rotary rotary =
                   turns ? RotaryOf(heads.width, wide ? kDouble : kFloat) : Rotary();
               return RotateHeads(Mul(in[0], 1), tokens, shape, query.Of(in), key.Of(in), rotary);

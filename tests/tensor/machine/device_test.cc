@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "tensor/core/device_functions.h"
+#include "tensor/core/back_end/device_functions.h"
 #include "tensor/machine/device_driver.h"
 #include "tensor/machine/fake_driver.h"
 

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "tensor/core/tape.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/machine/process.h"
 #include "tensor/ops.h"
 #include "tensor/profile/profile.h"

@@ -125,7 +125,7 @@ void AddEmbeddings(CaseMaker* make) {
     const Dropout dropout = make->Drop(1);
     add();
     make->End(fmt::format("Embed {}", tables), [=](const DeviceOperations& by, const Tensors& in) {
-      return by.Embed(tokens, of(in), 5.5, dropout, in[0].scalar_type());
+      return by.Embed(tokens, of(in), 5.5, dropout, in[0].dtype());
     });
     add();
     const auto norm = make->AddNorm(kNormKinds[tables % 2], make->width());
@@ -133,7 +133,7 @@ void AddEmbeddings(CaseMaker* make) {
               [=](const DeviceOperations& by, const Tensors& in) {
                 const Norm made = norm(in);
                 return by.EmbeddingNorm(tokens, of(in), {made.gamma, made.beta, 1e-6}, dropout,
-                                        in[0].scalar_type());
+                                        in[0].dtype());
               });
   }
 }
@@ -258,7 +258,7 @@ void AddHeads(CaseMaker* make) {
       make->End(fmt::format("RotateHeads {}, {}", turns, kind.Name()),
                 [=](const DeviceOperations& by, const Tensors& in) {
                   const Rotary rotary =
-                      turns ? RotaryOf(shape.head_width, in[0].scalar_type()) : Rotary();
+                      turns ? RotaryOf(shape.head_width, in[0].dtype()) : Rotary();
                   return by.RotateHeads(in[0], tokens, shape, query_norm(in), key_norm(in), rotary);
                 });
     }

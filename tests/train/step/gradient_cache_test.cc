@@ -15,7 +15,7 @@
 #include "support/temporary_folder.h"
 #include "support/tensors.h"
 #include "support/tiny_model.h"
-#include "tensor/core/tape.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/tensor.h"
 #include "train/graded_data.h"
 #include "train/inputs/example_texts.h"

@@ -9,8 +9,8 @@
 #include "tensor/activation_curve.h"
 #include "tensor/core/elements.h"
 #include "tensor/core/functions/dispatch.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/make.h"
-#include "tensor/core/tape.h"
 
 namespace tandem::tensor {
 namespace {

@@ -4,7 +4,7 @@
 #include <initializer_list>
 #include <span>
 
-#include "tensor/core/device_functions.h"
+#include "tensor/core/back_end/device_functions.h"
 #include "tensor/core/tensor.h"
 
 namespace tandem::tensor::internal {

@@ -17,8 +17,6 @@ namespace tandem::tensor {
 // alone; along dimension 1 for [n, m_i]. Of one type. At least one tensor; any may be without rows.
 Tensor Cat(std::span<const Tensor> tensors, int64_t dimension = 0);
 Tensor Cat(std::initializer_list<Tensor> tensors, int64_t dimension = 0);
-// n tensors of one shape, at most 3 dimensions of it, as [n, ...].
-Tensor Stack(std::span<const Tensor> tensors);
 
 // A copy of columns [start, start + length) of x [n, m].
 Tensor Columns(const Tensor& x, int64_t start, int64_t length);

@@ -8,8 +8,8 @@
 
 #include "tensor/core/functions/dispatch.h"
 #include "tensor/core/functions/functions.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/make.h"
-#include "tensor/core/tape.h"
 
 namespace tandem::tensor {
 namespace {
@@ -100,16 +100,6 @@ Tensor Cat(std::span<const Tensor> tensors, int64_t dimension) {
 
 Tensor Cat(std::initializer_list<Tensor> tensors, int64_t dimension) {
   return Cat(std::span(tensors.begin(), tensors.size()), dimension);
-}
-
-Tensor Stack(std::span<const Tensor> tensors) {
-  std::vector<Tensor> rows;
-  for (const Tensor& tensor : tensors) {
-    std::vector<int64_t> sizes = tensor.sizes().vec();
-    sizes.insert(sizes.begin(), 1);
-    rows.push_back(tensor.view(sizes));
-  }
-  return Cat(rows);
 }
 
 Tensor Columns(const Tensor& x, int64_t start, int64_t length) {

@@ -6,8 +6,8 @@
 #include "tensor/core/elements.h"
 #include "tensor/core/functions/dispatch.h"
 #include "tensor/core/functions/functions.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/make.h"
-#include "tensor/core/tape.h"
 #include "tensor/reference/norm_loops.h"
 
 namespace tandem::tensor {

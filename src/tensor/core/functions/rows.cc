@@ -10,8 +10,8 @@
 #include "tensor/core/elements.h"
 #include "tensor/core/functions/dispatch.h"
 #include "tensor/core/functions/functions.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/make.h"
-#include "tensor/core/tape.h"
 
 namespace tandem::tensor {
 

@@ -8,8 +8,8 @@
 #include "tensor/core/elements.h"
 #include "tensor/core/functions/dispatch.h"
 #include "tensor/core/functions/functions.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/make.h"
-#include "tensor/core/tape.h"
 #include "tensor/reference/dot.h"
 
 namespace tandem::tensor {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tensor/core/functions/activations.h"
-#include "tensor/core/tape.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/values.h"
 
 namespace tandem::tensor {
@@ -68,7 +68,6 @@ TEST(Functions, ViewsHaveGradients) {
 TEST(Functions, JoinsHaveGradients) {
   ExpectGradients([](const auto& x) { return Cat({x[0], x[1], x[0]}); }, {{2, 3}, {1, 3}});
   ExpectGradients([](const auto& x) { return Cat({x[0], x[1]}, 1); }, {{2, 3}, {2, 1}});
-  ExpectGradients([](const auto& x) { return Stack(x); }, {{2, 2}, {2, 2}});
   ExpectGradients([](const auto& x) { return Columns(x[0], 1, 2); }, {{3, 4}});
 }
 
@@ -154,7 +153,6 @@ TEST(Functions, JoinAndCutRows) {
   EXPECT_EQ(DoublesOf(Cat({a, b})), (Numbers{1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(DoublesOf(Cat({b, Zeros({0, 2}, kDouble)})), (Numbers{3, 4, 5, 6}));
   EXPECT_EQ(DoublesOf(Cat({b, Doubles({2, 1}, {7, 8})}, 1)), (Numbers{3, 4, 7, 5, 6, 8}));
-  EXPECT_EQ(Stack(std::vector{a, a}).sizes(), (Shape{2, 1, 2}));
   EXPECT_EQ(DoublesOf(Columns(b, 1, 1)), (Numbers{4, 6}));
   EXPECT_EQ(Columns(b, 2, 0).sizes(), (Shape{2, 0}));
   EXPECT_EQ(DoublesOf(TakeRows(b, Of<int64_t>({3}, {1, 0, 1}))), (Numbers{5, 6, 3, 4, 5, 6}));

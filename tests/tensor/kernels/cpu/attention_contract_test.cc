@@ -139,7 +139,7 @@ TEST(Attention, TablesOfAnyTypeAndFrozenOnes) {
   };
   EXPECT_FALSE(gradient_of(problem.table.to(kFloat)).defined());
   const Tensor narrow = gradient_of(AttentionLeaf(problem.table, kBFloat16));
-  EXPECT_EQ(narrow.scalar_type(), kBFloat16);
+  EXPECT_EQ(narrow.dtype(), kBFloat16);
   EXPECT_LE(Error(narrow, want), 1e-2);
   // Only the table is trained.
   const Tensor table = AttentionLeaf(problem.table, kFloat);

@@ -129,7 +129,7 @@ struct ExtremeLayer {
     for (Linear* linear : {&map, &up, &down}) linear->Prepare(KernelType(input), Passes::kBoth);
     const Tensor mixed = AffineNorm(input, input, map, norm, tokens, dropout);
     const Tensor out = FeedForwardNorm(mixed, up, down, Activation::kGelu, norm, tokens, dropout);
-    out.backward(WeightsLike(out).to(kBFloat16).to(out.scalar_type()));
+    out.backward(WeightsLike(out).to(kBFloat16).to(out.dtype()));
     return out.detach();
   }
 

@@ -131,7 +131,7 @@ TEST(ResidualLayers, WeightsThatAreNotTrainedGetNoGradient) {
       const ResidualLayer layer(96, 160, type);
       const Linear* linears[] = {&layer.mix, &layer.feed_forward.up, &layer.feed_forward.down};
       for (const Linear* linear : linears) {
-        for (const Tensor& weight : linear->weights()) weight.requires_grad_(trained);
+        for (const Tensor& weight : linear->weights()) weight.set_requires_grad(trained);
       }
       Inputs make(24);
       const PackedTokens tokens = make.Tokens({300}, 9);
@@ -160,7 +160,7 @@ TEST(ResidualLayers, NansAndLargeNumbersStayInTheirRow) {
       const PackedTokens tokens = make.Tokens({40}, 9);
       const Tensor x = make.Make({40, 96}, 1).to(type);
       x[17][3].fill_(double{value});
-      x.requires_grad_(true);
+      x.set_requires_grad(true);
       const Tensor out = layer.Run(x, tokens, 0);
       Sum(out).backward();
       for (const Tensor& array : {out.detach(), x.grad()}) {

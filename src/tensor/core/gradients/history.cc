@@ -1,4 +1,4 @@
-#include "tensor/core/history.h"
+#include "tensor/core/gradients/history.h"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "tensor/core/history.h"
+#include "tensor/core/gradients/history.h"
 #include "tensor/core/make.h"
 
 namespace tandem::tensor::internal {

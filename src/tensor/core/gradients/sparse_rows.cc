@@ -1,4 +1,4 @@
-#include "tensor/core/sparse_rows.h"
+#include "tensor/core/gradients/sparse_rows.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "tensor/core/elements.h"
 #include "tensor/core/functions/dispatch.h"
 #include "tensor/core/functions/functions.h"
-#include "tensor/core/history.h"
+#include "tensor/core/gradients/history.h"
 #include "tensor/core/make.h"
 
 namespace tandem::tensor {

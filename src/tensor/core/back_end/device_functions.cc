@@ -1,11 +1,11 @@
-#include "tensor/core/device_functions.h"
+#include "tensor/core/back_end/device_functions.h"
 
 #include <atomic>
 #include <mutex>
 #include <stdexcept>
 #include <utility>
 
-#include "tensor/core/missing_back_end.h"
+#include "tensor/core/back_end/missing_back_end.h"
 
 namespace tandem::tensor {
 namespace {

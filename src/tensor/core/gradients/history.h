@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "tensor/core/sparse_rows.h"
-#include "tensor/core/tape.h"
+#include "tensor/core/gradients/sparse_rows.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/tensor.h"
 
 namespace tandem::tensor::internal {

@@ -1,4 +1,4 @@
-#include "tensor/core/tape.h"
+#include "tensor/core/gradients/tape.h"
 
 #include <gtest/gtest.h>
 
@@ -18,6 +18,13 @@ using Numbers = std::vector<double>;
 
 Tensor Leaf(const Shape& shape, const Numbers& values) {
   return Doubles(shape, values).set_requires_grad(true);
+}
+
+// The sum of scalars, which are joined in their order.
+Tensor SumOf(const std::vector<Tensor>& scalars) {
+  std::vector<Tensor> rows;
+  for (const Tensor& scalar : scalars) rows.push_back(scalar.view({1}));
+  return Sum(Cat(rows));
 }
 
 // An operation whose gradient is the output's, which notes its name when it runs.
@@ -87,7 +94,7 @@ TEST(Tape, AddsGradientsInTheOrderOfArrivalAndThenToTheLeaf) {
     if (before != 0) x.set_grad(Doubles({}, {before}));
     std::vector<Tensor> uses;
     for (const double value : gradients) uses.push_back(use(x, value));
-    Sum(Stack(uses)).backward();
+    SumOf(uses).backward();
     return x.grad().item<double>();
   };
   // The last use arrives first.
@@ -282,12 +289,12 @@ TEST(Tape, LeavesThatAreReadyTogetherRunInTheOrderOfTheInputs) {
   AddGradientHook(a, [&] { order += 'a'; });
   AddGradientHook(b, [&] { order += 'b'; });
   AddGradientHook(c, [&] { order += 'c'; });
-  Sum(Stack(std::vector{b, c, a})).backward();
+  SumOf({b, c, a}).backward();
   const Tensor out = WithBackward("Three", Doubles({}, {0}), {c, a, b}, [](const Tensor& grad) {
     return std::vector{grad, grad, grad};
   });
   out.backward();
-  // Stack makes a view of each before it joins them; the last view runs first.
+  // SumOf makes a view of each before it joins them; the last view runs first.
   EXPECT_EQ(order, "acbcab");
 }
 

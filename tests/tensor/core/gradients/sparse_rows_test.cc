@@ -1,11 +1,11 @@
-#include "tensor/core/sparse_rows.h"
+#include "tensor/core/gradients/sparse_rows.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "tensor/core/functions/functions.h"
-#include "tensor/core/tape.h"
+#include "tensor/core/gradients/tape.h"
 #include "tensor/core/values.h"
 
 namespace tandem::tensor {

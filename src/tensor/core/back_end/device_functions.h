@@ -7,7 +7,7 @@
 #include <span>
 
 #include "tensor/core/device.h"
-#include "tensor/core/sparse_rows.h"
+#include "tensor/core/gradients/sparse_rows.h"
 #include "tensor/core/tensor.h"
 
 namespace tandem::tensor {

@@ -1,4 +1,4 @@
-#include "tensor/core/tape.h"
+#include "tensor/core/gradients/tape.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "tensor/core/history.h"
+#include "tensor/core/gradients/history.h"
 
 namespace tandem::tensor {
 namespace {
