@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <memory>
+#include <string>
 
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/flags.h"
 #include "cli/process/short_waits.h"
+#include "serve/http/health_check.h"
 
 namespace tandem::app {
 namespace {
@@ -35,7 +39,15 @@ void CheckHeader(const std::string& name) {
   }
 }
 
+// For supervisors and containers, which know whether a server is well by an exit code.
+void AskForHealth(const ServeCommandOptions& options) {
+  const std::string problem = serve::HealthProblem(
+      options.host, static_cast<uint16_t>(options.port), std::chrono::seconds(3));
+  if (!problem.empty()) throw CheckFailed(problem);
+}
+
 void RunChecked(const ServeCommandOptions& options) {
+  if (options.health) return AskForHealth(options);
   for (const std::string& origin : options.origins) CheckOrigin(origin);
   CheckHeader(options.client_header);
   WaitBriefly();
@@ -99,6 +111,10 @@ CommandBody Configure(Flags& flags) {
             "addresses)");
   AddLimits(flags, *options);
   flags.AddSwitch("--log-requests", options->log_requests, "A line on stderr for each request");
+  flags.AddSwitch(
+      "--health", options->health,
+      "Ask the server that runs at --host and --port whether it is well, and exit: 0 it "
+      "is, 6 it is not, or does not answer within 3 seconds");
   AddPromptFlag(flags, options->model, "queries");
   AddLengthFlags(flags, options->model);
   flags.SetFooter(

@@ -29,6 +29,7 @@ struct ServeCommandOptions {
   size_t request_seconds = 60;
   size_t drain_seconds = 30;
   bool log_requests = false;
+  bool health = false;  // asks a server that runs, instead of being one
 };
 
 // Does the work, in serve_run.cc. Needs tensors.
