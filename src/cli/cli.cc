@@ -10,6 +10,7 @@
 #include <functional>
 #include <iostream>
 #include <limits>
+#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@
 #include "cli/command.h"
 #include "cli/flags.h"
 #include "cli/globals.h"
+#include "cli/help/command_app.h"
 #include "cli/help/help_text.h"
 #include "cli/help/usage_message.h"
 #include "cli/process/memory_problem.h"
@@ -81,7 +83,8 @@ struct Asked {
 };
 
 void AddCommand(const Command& command, CLI::App& parent, Asked* asked) {
-  CLI::App* sub = parent.add_subcommand(std::string(command.name), std::string(command.summary));
+  CLI::App* sub = parent.add_subcommand(std::make_shared<CommandApp>(
+      std::string(command.summary), std::string(command.name), parent, command.examples));
   if (command.parts != nullptr) {
     sub->require_subcommand(0, 1);
     sub->parse_complete_callback([asked, sub] {

@@ -207,7 +207,13 @@ TEST(CommandLine, HelpOfACommand) {
                         "  -q, --quiet               Only warnings and errors on stderr\n"
                         "  -h, --help                Print this help and exit\n\n"
                         "Reads texts from standard input, one per line (a line ends at \\n only), "
-                        "and prints the\ntoken ids of each, separated by spaces.\n"));
+                        "and prints the\ntoken ids of each, separated by spaces.\n\n"
+                        "Examples:\n"
+                        "  # Print a line of ids for each line\n"
+                        "  tandem tokenize --model models/all-MiniLM-L6-v2 < lines.txt\n"
+                        "  # Print the ids that queries get, prompt and limit included\n"
+                        "  tandem tokenize --model models/all-MiniLM-L6-v2 --kind query < "
+                        "lines.txt\n"));
   EXPECT_THAT(RunTandem({"inspect", "--help"}).out, HasSubstr("\nArguments:\n  PATH  "));
   for (const app::Command* command : app::Commands()) {
     std::istringstream lines(RunTandem({"help", std::string(command->name)}).out);

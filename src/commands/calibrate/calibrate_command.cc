@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/process/short_waits.h"
 
@@ -51,9 +52,18 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
+constexpr Example kExamples[] = {
+    {"tandem calibrate runs/mine/model --dataset data/mine --split dev",
+     "Fit a logistic curve, and keep it in the model's folder"},
+    {"tandem calibrate runs/mine/model --dataset data/mine --split dev --method isotonic",
+     "Fit any rising curve"},
+};
+
 }  // namespace
 
 extern const Command kCalibrateCommand{
-    {.name = "calibrate", .summary = "Fit how a model's scores become probabilities"}, Configure};
+    {.name = "calibrate", .summary = "Fit how a model's scores become probabilities"},
+    Configure,
+    kExamples};
 
 }  // namespace tandem::app

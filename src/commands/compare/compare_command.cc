@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/output_style.h"
 #include "cli/process/short_waits.h"
@@ -158,6 +159,13 @@ void WarnOfLeftOut(const eval::Comparison& comparison, const std::vector<std::st
   }
 }
 
+constexpr Example kExamples[] = {
+    {"tandem compare models/base runs/mine/model --dataset data/mine",
+     "Say whether training helped, and which queries"},
+    {"tandem compare bm25.trec ours.trec --qrels data/mine/qrels/test.tsv",
+     "Compare runs that any programs have made"},
+};
+
 }  // namespace
 
 void SayOf(const std::string& system, std::vector<eval::Remark> remarks) {
@@ -222,6 +230,7 @@ void FinishComparison(const std::vector<ComparedSystem>& compared, const data::Q
 
 extern const Command kCompareCommand{
     {.name = "compare", .summary = "Whether runs or models differ by more than chance, and where"},
-    Configure};
+    Configure,
+    kExamples};
 
 }  // namespace tandem::app

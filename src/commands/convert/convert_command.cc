@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "commands/line_flags.h"
 #include "data/judgements/grades.h"
@@ -128,9 +129,16 @@ CommandBody Configure(Flags& flags) {
   return [options](const Globals&) { RunConvert(*options); };
 }
 
+constexpr Example kExamples[] = {
+    {"tandem convert triplets.jsonl --to beir --output data/mine",
+     "Make a BEIR folder of training lines"},
+    {"tandem convert data/mine --to flag_embedding --output mine.jsonl",
+     "Make training lines of a BEIR folder"},
+};
+
 }  // namespace
 
 extern const Command kConvertCommand{
-    {.name = "convert", .summary = "Write a data set in another format"}, Configure};
+    {.name = "convert", .summary = "Write a data set in another format"}, Configure, kExamples};
 
 }  // namespace tandem::app

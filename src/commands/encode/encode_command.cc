@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/process/short_waits.h"
 #include "commands/encode/encode_shard.h"
@@ -115,9 +116,16 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
+constexpr Example kExamples[] = {
+    {"tandem encode runs/mine/model data/mine/corpus.jsonl --output embeddings",
+     "Write embeddings.npy and ids.txt into a folder"},
+    {"zcat texts.gz | tandem encode runs/mine/model - --format lines --output -",
+     "Encode lines of standard input to lines of JSON"},
+};
+
 }  // namespace
 
-extern const Command kEncodeCommand{{.name = "encode", .summary = "Turn texts into embeddings"},
-                                    Configure};
+extern const Command kEncodeCommand{
+    {.name = "encode", .summary = "Turn texts into embeddings"}, Configure, kExamples};
 
 }  // namespace tandem::app

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/output_style.h"
 #include "cli/process/job_flags.h"
@@ -249,6 +250,14 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
+constexpr Example kExamples[] = {
+    {"tandem evaluate --model runs/mine/model --dataset data/mine",
+     "Measure a model on a data set's test queries"},
+    {"tandem evaluate --qrels data/mine/qrels/test.tsv --run run.trec --measures "
+     "ndcg@10,recall@100",
+     "Measure a run that any program has made"},
+};
+
 }  // namespace
 
 ThresholdRequest RequestOf(const EvaluateOptions& options) {
@@ -262,6 +271,6 @@ bool IsSuite(const EvaluateOptions& options) {
 }
 
 extern const Command kEvaluateCommand{
-    {.name = "evaluate", .summary = "Measure a run, or models on data sets"}, Configure};
+    {.name = "evaluate", .summary = "Measure a run, or models on data sets"}, Configure, kExamples};
 
 }  // namespace tandem::app

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/process/short_waits.h"
 #include "commands/index/index_command.h"
@@ -86,9 +87,18 @@ CommandBody ConfigureBuild(Flags& flags) {
   };
 }
 
+constexpr Example kBuildExamples[] = {
+    {"tandem index build runs/mine/model data/mine/corpus.jsonl --output mine.index --with-model",
+     "Make an index that holds its model"},
+    {"tandem index build runs/mine/model notes/*.jsonl --output notes.index --kind bf16",
+     "Search exactly, in half the bytes of fp32"},
+};
+
 }  // namespace
 
 extern const Command kIndexBuildCommand{
-    {.name = "build", .summary = "Encode documents into a new index"}, ConfigureBuild};
+    {.name = "build", .summary = "Encode documents into a new index"},
+    ConfigureBuild,
+    kBuildExamples};
 
 }  // namespace tandem::app

@@ -11,6 +11,7 @@
 #include "base/byte_size.h"
 #include "base/json/json.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/globals.h"
 #include "index/folder/index_info.h"
@@ -145,9 +146,14 @@ CommandBody ConfigureInfo(Flags& flags) {
   };
 }
 
+constexpr Example kInfoExamples[] = {
+    {"tandem index info mine.index", "Say what an index holds"},
+    {"tandem index info mine.index --verify", "Compare all its files with their checksums, too"},
+};
+
 }  // namespace
 
-extern const Command kIndexInfoCommand{{.name = "info", .summary = "Show what an index is"},
-                                       ConfigureInfo};
+extern const Command kIndexInfoCommand{
+    {.name = "info", .summary = "Show what an index is"}, ConfigureInfo, kInfoExamples};
 
 }  // namespace tandem::app

@@ -4,6 +4,7 @@
 
 #include "base/json/json.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/globals.h"
 #include "commands/inspect/inspection.h"
@@ -42,9 +43,16 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
+constexpr Example kExamples[] = {
+    {"tandem inspect data/mine", "Say what a data set holds"},
+    {"tandem inspect models/all-MiniLM-L6-v2 --format json", "Describe a model for programs"},
+};
+
 }  // namespace
 
 extern const Command kInspectCommand{
-    {.name = "inspect", .summary = "Show what a model folder or a file holds"}, Configure};
+    {.name = "inspect", .summary = "Show what a model folder or a file holds"},
+    Configure,
+    kExamples};
 
 }  // namespace tandem::app

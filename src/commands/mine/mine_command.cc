@@ -9,6 +9,7 @@
 #include "base/byte_size.h"
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/process/job_flags.h"
 #include "cli/process/short_waits.h"
@@ -146,9 +147,18 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
+constexpr Example kExamples[] = {
+    {"tandem mine --model models/base --dataset data/mine --output mined.jsonl",
+     "Find negatives among a model's best documents"},
+    {"tandem mine --run bm25.trec --dataset data/mine --range 5:50 --output mined.jsonl",
+     "Take ranks 5 to 50 of a run"},
+};
+
 }  // namespace
 
 extern const Command kMineCommand{
-    {.name = "mine", .summary = "Find hard negatives for the queries of a data set"}, Configure};
+    {.name = "mine", .summary = "Find hard negatives for the queries of a data set"},
+    Configure,
+    kExamples};
 
 }  // namespace tandem::app

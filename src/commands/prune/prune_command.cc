@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/process/job_flags.h"
 #include "cli/process/short_waits.h"
@@ -74,10 +75,19 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
+constexpr Example kExamples[] = {
+    {"tandem prune data/mine --model models/base --keep 0.5 --output data/half",
+     "Keep the half of the pairs that scores highest"},
+    {"tandem prune pairs.jsonl --model models/base --keep 0.25 --score consistency --output "
+     "best.jsonl",
+     "Score by rank among other queries' documents"},
+};
+
 }  // namespace
 
 extern const Command kPruneCommand{
     {.name = "prune", .summary = "Leave out the pairs of a data set that a model scores lowest"},
-    Configure};
+    Configure,
+    kExamples};
 
 }  // namespace tandem::app

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/process/short_waits.h"
 #include "commands/catalogues.h"
@@ -94,10 +95,17 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
+constexpr Example kExamples[] = {
+    {"tandem report runs/mine --dataset data/mine",
+     "Write a page: before and after, curves, failures"},
+    {"tandem report runs/mine runs/two --output compared", "Show two runs beside each other"},
+};
+
 }  // namespace
 
 extern const Command kReportCommand{
     {.name = "report", .summary = "Write the HTML page of a run, or of several beside each other"},
-    Configure};
+    Configure,
+    kExamples};
 
 }  // namespace tandem::app

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/process/short_waits.h"
 
@@ -63,11 +64,19 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
+constexpr Example kExamples[] = {
+    {"tandem score --model models/base --pairs data/mine --as grades --output data/graded",
+     "Grade pairs for bixse"},
+    {"tandem score --model models/cross --pairs mined.jsonl --as teacher --output taught.jsonl",
+     "Let a cross-encoder teach"},
+};
+
 }  // namespace
 
 extern const Command kScoreCommand{
     {.name = "score",
      .summary = "Grade the pairs of a data set by a model, or score them as a teacher"},
-    Configure};
+    Configure,
+    kExamples};
 
 }  // namespace tandem::app

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/process/short_waits.h"
 #include "commands/identical_ids.h"
@@ -178,6 +179,12 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
+constexpr Example kExamples[] = {
+    {"tandem search mine.index 'a question' --filter 'year>=2020' --highlight", "Ask an index"},
+    {"tandem search --model runs/mine/model --dataset data/mine --output run.trec",
+     "Write the run of all test queries of a data set"},
+};
+
 }  // namespace
 
 std::string WhatIsAsked(const SearchOptions& options) {
@@ -190,6 +197,6 @@ std::string WhatIsAsked(const SearchOptions& options) {
 }
 
 extern const Command kSearchCommand{
-    {.name = "search", .summary = "Find the best documents for queries"}, Configure};
+    {.name = "search", .summary = "Find the best documents for queries"}, Configure, kExamples};
 
 }  // namespace tandem::app

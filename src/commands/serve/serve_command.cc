@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/process/short_waits.h"
 #include "serve/http/health_check.h"
@@ -126,9 +127,18 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
+constexpr Example kExamples[] = {
+    {"tandem serve runs/mine/model",
+     "Answer as OpenAI's embedding clients ask, at http://127.0.0.1:8080"},
+    {"tandem serve mine.index --token-file tokens",
+     "Search, with a page, for those who have a token"},
+};
+
 }  // namespace
 
 extern const Command kServeCommand{
-    {.name = "serve", .summary = "Answer requests over HTTP: embeddings and search"}, Configure};
+    {.name = "serve", .summary = "Answer requests over HTTP: embeddings and search"},
+    Configure,
+    kExamples};
 
 }  // namespace tandem::app

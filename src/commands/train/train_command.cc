@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/process/job_flags.h"
 #include "cli/process/short_waits.h"
@@ -84,9 +85,16 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
+constexpr Example kExamples[] = {
+    {"tandem train mine.toml --output runs/mine",
+     "Train as a recipe says; the best model is runs/mine/model"},
+    {"tandem train mine.toml --output runs/two --set train.batch=32 --check",
+     "Read everything with another batch, and train nothing"},
+};
+
 }  // namespace
 
-extern const Command kTrainCommand{{.name = "train", .summary = "Train a model as a recipe says"},
-                                   Configure};
+extern const Command kTrainCommand{
+    {.name = "train", .summary = "Train a model as a recipe says"}, Configure, kExamples};
 
 }  // namespace tandem::app
