@@ -71,6 +71,13 @@ class Importer {
       data::Warnings ignored;  // counted when all rows are read
       const std::unique_ptr<RowSource> source = OpenSource(file, options_.source, ignored);
       Understood understood = FindColumns(SampleSource(*source), options_.columns, file);
+      const Columns& found = understood.columns;
+      if (!options_.labels.empty() && (found.has_clicks() || found.label.empty())) {
+        throw UsageError(
+            fmt::format("{}: --labels says what labels stand for, but no column of labels was "
+                        "found; name it with --label",
+                        file));
+      }
       columns_.push_back(std::move(understood.columns));
       report_.sources.push_back({.file = file,
                                  .description = source->Description(),
@@ -202,7 +209,7 @@ class Importer {
     }
     throw UsageError(fmt::format(
         "no pair of query and document is left: of {} pairs {} were shown less than "
-        "--min-impressions {}, and {} never clicked and too little shown to call them not relevant",
+        "--min-impressions {}, and {} are too near an average document to call them relevant or not",
         report_.clicks->pairs, report_.clicks->few_impressions, options_.clicks.least_impressions,
         report_.clicks->undecided));
   }

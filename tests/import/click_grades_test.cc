@@ -11,9 +11,9 @@ using testing::Eq;
 constexpr std::nullopt_t kNone = std::nullopt;
 
 // By hand: 110 clicks of 1,100 impressions, c = 0.1, k c = 1.
-//   pair 0: (60 + 1) / (0.1 * 200 + 1) = 2.9   -> 3
-//   pair 1: (30 + 1) / (0.1 * 200 + 1) = 1.48  -> 2
-//   pair 2: (17 + 1) / (0.1 * 250 + 1) = 0.69  -> 1
+//   pair 0: (60 + 1) / (0.1 * 200 + 1) = 2.9   -> 2
+//   pair 1: (30 + 1) / (0.1 * 200 + 1) = 1.48  -> 1
+//   pair 2: (17 + 1) / (0.1 * 250 + 1) = 0.69  -> neither
 //   pair 3: (3 + 1) / (0.1 * 400 + 1) = 0.10   -> 0
 //   pair 4: (0 + 1) / (0.1 * 45 + 1) = 0.18    -> 0
 //   pair 5: 5 impressions: too few
@@ -28,13 +28,13 @@ TEST(ClickTable, ComparesWithAnAverageDocument) {
   table.Add(5, 0, 5, kNone);
   ClickCounts counts;
   EXPECT_THAT(table.Grades({.least_impressions = 10}, &counts),
-              ElementsAre(Eq(3.0), Eq(2.0), Eq(1.0), Eq(0.0), Eq(0.0), Eq(kNone)));
+              ElementsAre(Eq(2.0), Eq(1.0), Eq(kNone), Eq(0.0), Eq(0.0), Eq(kNone)));
   EXPECT_EQ(counts.rows, 7U);
   EXPECT_EQ(counts.pairs, 6U);
   EXPECT_EQ(counts.clicks, 110);
   EXPECT_EQ(counts.impressions, 1100);
   EXPECT_EQ(counts.few_impressions, 1U);
-  EXPECT_EQ(counts.undecided, 0U);
+  EXPECT_EQ(counts.undecided, 1U);
   EXPECT_FALSE(counts.has_positions);
 }
 
@@ -48,7 +48,7 @@ TEST(ClickTable, LeavesOutWhatWasTooLittleShown) {
   table.Add(2, 0, 10, kNone);
   ClickCounts counts;
   EXPECT_THAT(table.Grades({.least_impressions = 10}, &counts),
-              ElementsAre(Eq(2.0), Eq(0.0), Eq(kNone)));
+              ElementsAre(Eq(1.0), Eq(0.0), Eq(kNone)));
   EXPECT_EQ(counts.undecided, 1U);
 }
 
@@ -60,7 +60,7 @@ TEST(ClickTable, TakesThePositionOutOfTheRate) {
   table.Add(2, 370, 900, 1);   // others: 0.4 at the first place, 0.05 at the tenth
   table.Add(3, 25, 1000, 10);
   ClickCounts counts;
-  EXPECT_THAT(table.Grades({}, &counts), ElementsAre(Eq(1.0), Eq(3.0), Eq(2.0), Eq(1.0)));
+  EXPECT_THAT(table.Grades({}, &counts), ElementsAre(Eq(kNone), Eq(2.0), Eq(1.0), Eq(kNone)));
   EXPECT_TRUE(counts.has_positions);
 }
 

@@ -132,7 +132,7 @@ TEST_F(ImportDataTest, OfClicks) {
   const ImportReport report = ImportCsv(
       "query,document,clicks,impressions\nq,good,50,100\nq,bad,1,100\nq,rare,1,2\nq,good,10,20\n"
       "q,odd,5,4\nq,none,x,4\n");
-  EXPECT_EQ(Judged(), "q: good=2 bad=0; ");
+  EXPECT_EQ(Judged(), "q: good=1 bad=0; ");
   ASSERT_TRUE(report.clicks);
   EXPECT_EQ(report.clicks->pairs, 3U);
   EXPECT_EQ(report.clicks->few_impressions, 1U);
@@ -217,6 +217,13 @@ TEST_F(ImportDataTest, RefusesWhereNothingIsLeft) {
   EXPECT_THAT(Error("question,answer,label\nq,a,0\n"), HasSubstr("all grades are 0"));
   EXPECT_THAT(Error("query,document,clicks,impressions\nq,a,1,2\n"),
               HasSubstr("of 1 pairs 1 were shown less than --min-impressions 10"));
+}
+
+TEST_F(ImportDataTest, NumbersOfLabelsNeedAColumnOfThem) {
+  ImportOptions options = All();
+  options.labels = {{"up", 1}};
+  EXPECT_THAT(Error("question,answer,colour\nq,a,up\n", options),
+              HasSubstr("no column of labels was found; name it with --label"));
 }
 
 TEST_F(ImportDataTest, OutputThatExists) {

@@ -76,7 +76,8 @@ void RunImport(const ImportFlags& flags, uint64_t seed) {
   const import_data::ImportReport report = import_data::ImportData(options, warnings);
   warnings.Report();
   WarnOfImport(report);
-  PrintInspection(ImportJson(report, flags.dry_run), flags.format);
+  const ImportView view{.rows = flags.dry_run, .whole_texts = flags.format == "json"};
+  PrintInspection(ImportJson(report, view), flags.format);
   if (flags.dry_run) {
     Note("nothing was written (--dry-run)");
   } else {

@@ -8,9 +8,13 @@
 
 namespace tandem::app {
 
-// The report as it is printed: sources and what their columns mean, counts, splits; in a trial also
-// the first rows as they were understood.
-Json ImportJson(const import_data::ImportReport& report, bool is_trial);
+struct ImportView {
+  bool rows = false;         // also the first rows as they were understood
+  bool whole_texts = false;  // of them; else their starts
+};
+
+// The report as it is printed: sources and what their columns mean, counts, splits.
+Json ImportJson(const import_data::ImportReport& report, const ImportView& view);
 
 // Says on stderr what may change what the data mean: rejected rows, contradicting grades, labels
 // that were taken for thumbs, grades that are all above 0, positions that are not known.

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "commands/import/import_command.h"
+#include "report/tables/one_line.h"
 
 namespace tandem::app {
 namespace {
@@ -82,12 +83,16 @@ Json HoldoutRow(const import_data::Holdout& holdout) {
           {"near_copies_joined", holdout.joined_near_copies}};
 }
 
-Json ShownRows(const ImportReport& report) {
+// A person needs the start of a text to see what it is.
+Json ShownRows(const ImportReport& report, bool whole_texts) {
+  constexpr size_t kQueryColumns = 60, kDocumentColumns = 140;
   Json rows = Json::array();
   for (const import_data::ShownRow& shown : report.shown) {
-    Json row = {{"line", shown.line}, {"query", shown.query}};
+    Json row = {{"line", shown.line}};
+    row["query"] = whole_texts ? shown.query : report::OneLine(shown.query, kQueryColumns);
     row["grade"] = !shown.grade ? Json("by clicks") : Json(fmt::format("{}", *shown.grade));
-    row["document"] = shown.document;
+    row["document"] =
+        whole_texts ? shown.document : report::OneLine(shown.document, kDocumentColumns);
     rows.push_back(std::move(row));
   }
   return rows;
@@ -95,7 +100,7 @@ Json ShownRows(const ImportReport& report) {
 
 }  // namespace
 
-Json ImportJson(const ImportReport& report, bool is_trial) {
+Json ImportJson(const ImportReport& report, const ImportView& view) {
   Json found = {{"sources", SourceRows(report)}, {"columns", ColumnRows(report)}};
   found["rows"] = report.rows;
   found["rejected"] = report.rejected;
@@ -110,7 +115,7 @@ Json ImportJson(const ImportReport& report, bool is_trial) {
   found["splits"] = SplitRows(report);
   if (report.holdout) found["held_out"] = HoldoutRow(*report.holdout);
   AddCount(found, "negatives_left_out_of_train", report.kept_from_train);
-  if (is_trial) found["first_rows"] = ShownRows(report);
+  if (view.rows) found["first_rows"] = ShownRows(report, view.whole_texts);
   return found;
 }
 

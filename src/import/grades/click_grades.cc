@@ -65,11 +65,11 @@ std::vector<std::optional<double>> ClickTable::Grades(const ClickGradeRules& rul
     }
     const double whole = pair.expected + prior;
     const double ratio = whole > 0 ? (pair.clicks + prior) / whole : 0;
-    if (pair.clicks == 0 && ratio >= kLeast) {
+    if (ratio >= kLeast && ratio < kAverage) {
       ++counts->undecided;
       continue;
     }
-    grades[i] = ratio < kLeast ? 0 : ratio < kAverage ? 1 : ratio < kTwice ? 2 : 3;
+    grades[i] = ratio < kLeast ? 0 : ratio < kTwice ? 1 : 2;
   }
   return grades;
 }

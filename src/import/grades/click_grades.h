@@ -34,7 +34,8 @@ struct ClickCounts {
   double clicks = 0;
   double impressions = 0;
   uint64_t few_impressions = 0;  // pairs left out
-  // Pairs left out: never clicked, but not shown often or high enough to call them not relevant.
+  // Pairs left out: clicked less than an average document, but not by enough, or not shown enough,
+  // to call them not relevant.
   uint64_t undecided = 0;
   bool has_positions = false;
 };
@@ -43,7 +44,10 @@ class ClickTable {
  public:
   // Impressions of an average document that every pair is given.
   static constexpr double kPriorImpressions = 10;
-  // Grade 0 below half of an average document's clicks, 1 up to it, 2 up to twice, 3 from there on.
+  // Grade 0 below half of an average document's clicks, none up to it, 1 up to twice, 2 from there
+  // on. (In a made log of 100,000 rows with one good document among five, which were clicked at
+  // 0.5 and 0.04 over the root of the position, 0.1 % of the pairs between half and once were good,
+  // 12 % of those between once and twice, and 99.9 % of those above.)
   static constexpr double kLeast = 0.5, kAverage = 1, kTwice = 2;
   // Deeper positions count as this one.
   static constexpr uint32_t kMostPosition = 100;
@@ -52,7 +56,7 @@ class ClickTable {
   // counts from 1; none: not known.
   void Add(uint32_t pair, double clicks, double impressions, std::optional<double> position);
 
-  // The grade of each pair, 0 to 3; none for those that are left out. A pair without clicks has
+  // The grade of each pair, 0, 1 or 2; none for those that are left out. A pair without clicks has
   // grade 0 or is left out. Fills `counts`.
   std::vector<std::optional<double>> Grades(const ClickGradeRules& rules,
                                             ClickCounts* counts) const;

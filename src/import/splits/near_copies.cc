@@ -37,13 +37,29 @@ void GramsOf(std::string_view text, std::vector<uint64_t>& grams) {
   grams.erase(std::unique(grams.begin(), grams.end()), grams.end());
 }
 
+// The numbers of kMinima hash functions of 32 bits, (x ^ add) * factor: of x, which is a hash
+// itself, they make another order each. 32 bits, so that the compiler computes several at once.
+struct MinHashFunctions {
+  MinHashFunctions() {
+    for (size_t i = 0; i < kMinima; ++i) {
+      const uint64_t bits = MixWords(kHashStart + i, kHashWord);
+      add[i] = static_cast<uint32_t>(bits);
+      factor[i] = static_cast<uint32_t>(bits >> 32) | 1;
+    }
+  }
+  std::array<uint32_t, kMinima> add;
+  std::array<uint32_t, kMinima> factor;
+};
+
 // One hash for each band.
 std::array<uint64_t, Rules::kBands> BandsOf(std::span<const uint64_t> grams) {
-  std::array<uint64_t, kMinima> minima;
-  minima.fill(~uint64_t{0});
+  static const MinHashFunctions functions;
+  std::array<uint32_t, kMinima> minima;
+  minima.fill(~uint32_t{0});
   for (const uint64_t gram : grams) {
+    const auto x = static_cast<uint32_t>(gram ^ (gram >> 32));
     for (size_t i = 0; i < kMinima; ++i) {
-      minima[i] = std::min(minima[i], MixWords(gram ^ kHashStart, kHashWord + 2 * i * kHashEnd));
+      minima[i] = std::min(minima[i], (x ^ functions.add[i]) * functions.factor[i]);
     }
   }
   std::array<uint64_t, Rules::kBands> bands{};
