@@ -200,6 +200,7 @@ run_meanings() {
   build_programs
   python3 tools/checks/check_meanings.py --program build/release/tandem --model "$model" \
     ${PEER_PYTHON:+--peer-python "$PEER_PYTHON"}
+  python3 tools/checks/check_tables.py --program build/release/tandem
 }
 
 # --- server --------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@
 # tools/fetch/fetch_torch.sh --cuda has made.
 set -eu
 
-packages="libboost-dev libcli11-dev libdnnl-dev libfaiss-dev libfmt-dev libgloo-dev libgmock-dev libgtest-dev
+packages="libboost-dev libcli11-dev libcsv-dev libdnnl-dev libfaiss-dev libfmt-dev libgloo-dev libgmock-dev libgtest-dev
   libhwy-dev libpcre2-dev librapidcheck-dev libsimdjson-dev libtomlplusplus-dev
   libxxhash-dev nlohmann-json3-dev ocl-icd-opencl-dev zlib1g-dev"
 # What they depend on, down to what every Debian or Ubuntu has.

@@ -27,8 +27,8 @@ CommandBody Configure(Flags& flags) {
       .Add("path", options->path,
            "Folder: a model, a training run, a checkpoint, a BEIR data set, embeddings (also in "
            "parts). File: "
-           ".safetensors, .npy, .jsonl (texts or training lines), .trec or .run, .tsv or .qrels "
-           "(judgements)")
+           ".safetensors, .npy, .jsonl (texts or training lines), .csv (training lines), .trec or "
+           ".run, .tsv (judgements or training lines), .qrels (judgements)")
       .Required();
   flags.Add("--format", options->format, "text or json").OneOf({"text", "json"}).ShowDefault();
   flags.AddSwitch("--verify", options->verify,

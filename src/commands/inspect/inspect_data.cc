@@ -2,20 +2,25 @@
 // embeddings.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/json/json.h"
 #include "base/log.h"
 #include "commands/inspect/inspections.h"
 #include "data/formats/trec_run.h"
+#include "data/input/fields.h"
+#include "data/lines/column_names.h"
 #include "data/lines/json_line.h"
 #include "data/lines/score_meaning.h"
 #include "data/read_dataset.h"
 #include "data/summaries/beir_summary.h"
 #include "data/summaries/line_summary.h"
+#include "data/tables/table_reader.h"
 #include "embeddings/layouts/npy.h"
 
 namespace tandem::app {
@@ -214,6 +219,30 @@ Json InspectJsonLines(const fs::path& path, const data::LineRules& rules) {
                     path.native()));
   }
   Json found = texts ? InspectTexts(path, warnings) : InspectTrainingLines(path, rules, warnings);
+  warnings.Report();
+  return found;
+}
+
+bool HoldsTrainingTable(const fs::path& path) {
+  if (!data::IsTablePath(path)) return false;
+  const std::string name = path.filename().native();
+  if (name.ends_with(".csv") || name.ends_with(".csv.gz")) return true;
+  data::Warnings ignored;
+  data::LineReader reader(path, ignored);
+  std::string_view line;
+  if (!reader.Next(&line)) return false;
+  std::vector<std::string_view> names(static_cast<size_t>(1 + std::ranges::count(line, '\t')));
+  data::SplitAtTabs(line, names);
+  const auto is_query = [](std::string_view key) { return data::IsOneOf(key, data::kQueryNames); };
+  const auto is_positive = [](std::string_view key) {
+    return data::IsOneOf(key, data::kPositiveNames);
+  };
+  return std::ranges::any_of(names, is_query) && std::ranges::any_of(names, is_positive);
+}
+
+Json InspectTrainingTable(const fs::path& path, const data::LineRules& rules) {
+  data::Warnings warnings;
+  Json found = InspectTrainingLines(path, rules, warnings);
   warnings.Report();
   return found;
 }

@@ -30,9 +30,11 @@ constexpr FileKind kFileKinds[] = {
     {".npy", InspectNpy},
     {".jsonl", nullptr},  // InspectJsonLines, which needs rules
     {".jsonl.gz", nullptr},
+    {".csv", nullptr},  // InspectTrainingTable, which needs rules
+    {".csv.gz", nullptr},
     {".trec", nullptr},  // InspectTrecRun, which needs threads
     {".run", nullptr},
-    {".tsv", InspectJudgements},
+    {".tsv", InspectJudgements},  // or InspectTrainingTable, by its first line
     {".tsv.gz", InspectJudgements},
     {".qrels", InspectJudgements},
 };
@@ -82,6 +84,7 @@ Json InspectFile(const fs::path& path, const data::LineRules& rules, int threads
   for (const FileKind& kind : kFileKinds) {
     if (name.ends_with(kind.ending)) {
       if (kind.ending.starts_with(".jsonl")) return InspectJsonLines(path, rules);
+      if (HoldsTrainingTable(path)) return InspectTrainingTable(path, rules);
       CheckHasLines(path, rules);
       return kind.inspect == nullptr ? InspectTrecRun(path, threads) : kind.inspect(path);
     }

@@ -28,6 +28,10 @@ Json InspectCheckpoint(const std::filesystem::path& path);
 // In inspect_data.cc; all throw DataError. InspectJsonLines reads texts or training lines, which
 // the first line tells apart.
 Json InspectJsonLines(const std::filesystem::path& path, const data::LineRules& rules);
+// A table of training data: a file called .csv, or one called .tsv whose first line names a query
+// and a positive as training lines do (other ones hold judgements).
+bool HoldsTrainingTable(const std::filesystem::path& path);
+Json InspectTrainingTable(const std::filesystem::path& path, const data::LineRules& rules);
 Json InspectBeir(const std::filesystem::path& path);
 Json InspectJudgements(const std::filesystem::path& path);
 Json InspectTrecRun(const std::filesystem::path& path, int threads);

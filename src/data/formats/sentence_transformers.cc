@@ -4,12 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "base/hashes/text_hash.h"
+#include "data/lines/column_names.h"
 #include "data/lines/dataset_builder.h"
 #include "data/lines/json_line.h"
 #include "data/lines/key_roles.h"
@@ -21,11 +21,6 @@ namespace {
 
 using Kind = JsonField::Kind;
 
-constexpr std::array<std::string_view, 5> kQueryNames = {"anchor", "query", "question", "sentence1",
-                                                         "premise"};
-constexpr std::array<std::string_view, 5> kPositiveNames = {"positive", "document", "answer",
-                                                            "sentence2", "hypothesis"};
-constexpr std::array<std::string_view, 4> kScoreNames = {"score", "scores", "label", "labels"};
 constexpr std::string_view kProbabilities = "probabilities";
 constexpr FormatKeys kSentenceTransformersKeys = {
     .query = "\"anchor\", \"query\", \"question\", \"sentence1\" or \"premise\"",
@@ -34,16 +29,6 @@ constexpr FormatKeys kSentenceTransformersKeys = {
     .score = "\"score\", \"scores\", \"label\", \"labels\" or \"probabilities\"",
     .columns = true};
 using Names = std::span<const std::string_view>;
-
-// "negative" or "negative_N".
-bool IsNegative(std::string_view key) {
-  constexpr std::string_view kName = "negative";
-  if (!key.starts_with(kName)) return false;
-  key.remove_prefix(kName.size());
-  if (key.empty()) return true;
-  return key.size() > 1 && key[0] == '_' &&
-         key.find_first_not_of("0123456789", 1) == std::string_view::npos;
-}
 
 // The columns of one line.
 struct Columns {
@@ -132,12 +117,12 @@ void ColumnsReader::CollectDocuments(std::span<const JsonField> fields, const Co
   AppendDocuments(reader_, *columns.positive, 1, documents_);
   positives_ = documents_.size();
   for (const JsonField& field : fields) {
-    if (IsNegative(field.key)) AppendDocuments(reader_, field, 0, documents_);
+    if (IsNegativeName(field.key)) AppendDocuments(reader_, field, 0, documents_);
   }
   const UnreadKeys::Line line{.negatives = documents_.size() > positives_,
                               .scores = IsGiven(columns.score) || IsGiven(columns.probabilities)};
   for (const JsonField& field : fields) {
-    if (!IsNegative(field.key) && &field != columns.query && &field != columns.positive &&
+    if (!IsNegativeName(field.key) && &field != columns.query && &field != columns.positive &&
         &field != columns.score && &field != columns.probabilities) {
       unread_.Pass(field.key, line);
     }

@@ -11,6 +11,7 @@
 #include "data/lines/score_meaning.h"
 #include "data/read_dataset.h"
 #include "data/summaries/hash_sample.h"
+#include "data/tables/table_lines.h"
 #include "data/texts/empty_text.h"
 
 namespace tandem::data {
@@ -215,7 +216,7 @@ std::string TypeOf(const JsonField& field) {
 
 std::vector<LineColumn> ColumnsOf(const std::filesystem::path& path) {
   Warnings ignored;  // counted by the pass over the whole file
-  LineReader reader(path, ignored);
+  LineReader reader = OpenTrainingLines(path, ignored);
   JsonLineParser parser;
   std::vector<LineColumn> columns;
   std::unordered_map<std::string, size_t> places;  // every line may have keys of its own
@@ -240,7 +241,7 @@ LineSummary SummarizeLines(const std::filesystem::path& path, std::string_view f
   LineSummary summary;
   summary.format = format;
   summary.columns = ColumnsOf(path);
-  LineReader reader(path, warnings);
+  LineReader reader = OpenTrainingLines(path, warnings);
   CountingSink sink(reader, summary);
   ReadLines(reader, format, rules, sink);
   sink.Finish();
