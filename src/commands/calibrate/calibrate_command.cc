@@ -48,6 +48,7 @@ CommandBody Configure(Flags& flags) {
   return [options](const Globals& globals) {
     options->globals = globals;
     RunChecked(*options);
+  AddCacheFlag(flags, options->no_cache);
   };
 }
 

@@ -19,6 +19,7 @@ struct CalibrateOptions {
   double relevance_level = 1;
   bool dry_run = false;    // measures, but changes nothing
   std::string embeddings;  // folder that keeps the corpus's embeddings; "": none
+  bool no_cache = false;
   std::string format = "text";
 };
 

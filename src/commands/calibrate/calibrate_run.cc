@@ -26,7 +26,8 @@ std::vector<eval::QuerySamples> SamplesOf(model::DualEncoder& model, const data:
                                                  {.top_k = 1,
                                                   .relevance_level = options.relevance_level,
                                                   .encode = BulkOptions(options.globals),
-                                                  .embeddings = options.embeddings});
+                                                  .embeddings = options.embeddings,
+                                                  .cache = CacheUnless(options.no_cache)});
   search::CountMissingPositives(judged.qrels, options.relevance_level, retrieved.samples);
   return std::move(retrieved.samples);
 }

@@ -53,9 +53,7 @@ void AddInputFlags(Flags& flags, EvaluateOptions& options) {
            "Rank so many documents of the corpus only: all judged ones, and others drawn by --seed")
       .Between(1, 4'294'967'295);
   AddEmbeddingsFlag(flags, options.embeddings);
-  flags.AddSwitch("--no-cache", options.no_cache,
-                  "With several models or data sets: neither look for embeddings in the cache nor "
-                  "keep them there");
+  AddCacheFlag(flags, options.no_cache);
   AddPromptFlag(flags, options.model, "queries");
   AddLengthFlags(flags, options.model);
 }
@@ -147,10 +145,6 @@ void CheckModelInputs(const EvaluateOptions& options) {
   }
   if (options.views && IsSuite(options)) {
     throw UsageError("--views shows one model on one data set; it excludes further ones");
-  }
-  if (options.no_cache && !IsSuite(options)) {
-    throw UsageError(
-        "--no-cache is for several models or data sets; one evaluation alone uses no cache");
   }
   if (options.per_query && IsSuite(options) && options.format == "text") {
     throw UsageError("--per-query of several models or data sets needs --format tsv or json");

@@ -31,7 +31,7 @@ struct EvaluateOptions {
   std::string candidates;      // TREC run whose documents are ranked again; "": none
   std::optional<size_t> pool;  // documents; none: the whole corpus
   std::string embeddings;      // folder that keeps the corpus's embeddings; "": none
-  bool no_cache = false;       // for a suite
+  bool no_cache = false;
 
   std::string measures;  // comma-separated; "" if not given: those that suit the input
   bool per_query = false;

@@ -124,16 +124,17 @@ std::vector<eval::Remark> RemarksOnIds(std::vector<eval::Remark> of_run,
   return remarks;
 }
 
-FurtherFigures ViewsOf(model::DualEncoder& model, const data::Dataset& dataset,
-                       const data::Run& run, const EvaluateOptions& options) {
+FurtherFigures ViewsOf(const Ranker& ranker, const data::Dataset& dataset, const data::Run& run,
+                       const EvaluateOptions& options) {
   const uint64_t seed = SeedOf(options.globals);
   const eval::ViewOptions views{.seed = seed, .threads = ThreadsOf(options.globals)};
   const search::ViewEmbeddings embeddings =
-      search::EncodeForViews(model, dataset, run,
+      search::EncodeForViews(ranker.model, dataset, run,
                              {.relevance_level = options.relevance_level,
                               .most_queries = views.most_pairs,
                               .seed = seed,
-                              .encode = BulkOptions(options.globals)});
+                              .encode = ranker.encode,
+                              .cache = ranker.places.cache});
   std::vector<std::string_view> ids;
   for (const uint32_t judged : embeddings.judged) {
     ids.push_back(dataset.queries.id(dataset.judged[judged].query));
@@ -191,7 +192,7 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
     result.thresholds = ThresholdsOfModel(retrieved.samples, rows, RequestOf(options));
     result.further.push_back(ThresholdFigures(*result.thresholds, OutputStyle()));
   }
-  if (options.views) result.further.push_back(ViewsOf(model, dataset, retrieved.run, options));
+  if (options.views) result.further.push_back(ViewsOf(ranker, dataset, retrieved.run, options));
   return result;
 }
 
@@ -216,7 +217,8 @@ void RunEvaluateModel(const EvaluateOptions& options, const EvaluatedSet& set) {
     }
     const auto model = LoadModel(options.globals, options.model);
     const ModelEvaluation found =
-        EvaluateModel(*model, set, options.measures, options, {.embeddings = options.embeddings});
+        EvaluateModel(*model, set, options.measures, options,
+                      {.embeddings = options.embeddings, .cache = CacheUnless(options.no_cache)});
     if (group.leads()) Print(found, options);
   });
 }

@@ -100,9 +100,12 @@ void RefuseFlagsOfCorpora(const SearchOptions& options) {
         fmt::format("the index decides {}: it was built with it",
                     options.model.dimensions ? "--dimensions" : "--max-document-tokens"));
   }
-  if (!options.split.empty() || !options.embeddings.empty()) {
-    throw UsageError(fmt::format("{} is for --dataset, not for an index",
-                                 options.split.empty() ? "--embeddings" : "--split"));
+  const std::string_view flag = !options.split.empty()        ? "--split"
+                                : !options.embeddings.empty() ? "--embeddings"
+                                : options.no_cache            ? "--no-cache"
+                                                              : "";
+  if (!flag.empty()) {
+    throw UsageError(fmt::format("{} is for --dataset, not for an index", flag));
   }
 }
 
@@ -161,6 +164,7 @@ CommandBody Configure(Flags& flags) {
       .Add("--effort", options->effort,
            "What an approximate index may spend on a query (efSearch, nprobe; default its own)")
       .Between(1, 1'000'000'000);
+  AddCacheFlag(flags, options->no_cache);
   flags.Add("--output", options->output,
             "File for the hits, a TREC run unless --format says otherwise; - for standard output");
   AddEmbeddingsFlag(flags, options->embeddings);

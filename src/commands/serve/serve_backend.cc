@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "commands/asked_precision.h"
 #include "commands/load_model.h"
 #include "commands/model_calibration.h"
 #include "index/building/index_model.h"
@@ -59,7 +60,7 @@ class ModelBackend final : public serve::Backend {
           model::PromptLengths(model_->tokenizer(kind), model_->max_tokens(kind))
               .Of(model_->prompt(kind)));
     }
-    const std::string& precision = globals_.precision;
+    const std::string precision = AskedPrecisionOf(globals_).name;
     info_ = {.model = name.empty() ? FolderName(served.flags.model) : name,
              .width = static_cast<size_t>(model_->embedding_width()),
              .similarity = model_->similarity(),
