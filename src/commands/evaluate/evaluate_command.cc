@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -16,7 +17,9 @@
 #include "cli/output_style.h"
 #include "cli/process/job_flags.h"
 #include "cli/process/short_waits.h"
+#include "commands/evaluate/applied_output.h"
 #include "commands/evaluate/evaluation_output.h"
+#include "commands/evaluate/threshold_file.h"
 #include "commands/evaluate/threshold_output.h"
 #include "commands/identical_ids.h"
 #include "data/formats/qrels_file.h"
@@ -101,6 +104,9 @@ void AddMeasureFlags(Flags& flags, EvaluateOptions& options) {
       "--thresholds", options.thresholds,
       "Scores to cut results at, for targets separated by commas: precision=P, recall=R, fpr=F "
       "(false-positive rate), results=N (per query)");
+  flags.Add("--apply-thresholds", options.apply_thresholds,
+            "Measure the thresholds of this file, which --thresholds --format json has printed for "
+            "other data: precision, recall, and the share of queries that get nothing");
   flags.Add("--format", options.format, "text, tsv or json")
       .OneOf({"text", "tsv", "json"})
       .ShowDefault();
@@ -131,17 +137,18 @@ void CheckModelInputs(const EvaluateOptions& options) {
         fmt::format("{} encodes no whole corpus that --embeddings could keep; give one of them",
                     options.pool ? "--pool" : "--candidates"));
   }
-  if (!options.thresholds.empty() && (IsSuite(options) || !options.candidates.empty())) {
+  const char* const cut = options.thresholds.empty() ? "--apply-thresholds" : "--thresholds";
+  if (options.cuts_at_scores() && (IsSuite(options) || !options.candidates.empty())) {
     throw UsageError(
-        fmt::format("--thresholds is for one run, or for one model on the corpus of one data set; "
+        fmt::format("{} is for one run, or for one model on the corpus of one data set; "
                     "it excludes {}",
-                    IsSuite(options) ? "further ones" : "--candidates"));
+                    cut, IsSuite(options) ? "further ones" : "--candidates"));
   }
-  if (!options.thresholds.empty() && options.ignore_identical_ids) {
-    throw UsageError(
-        "--thresholds of a model counts every document of the corpus; it excludes "
-        "--ignore-identical-ids: write a run with search --ignore-identical-ids, and evaluate "
-        "that");
+  if (options.cuts_at_scores() && options.ignore_identical_ids) {
+    throw UsageError(fmt::format(
+        "{} of a model counts every document of the corpus; it excludes --ignore-identical-ids: "
+        "write a run with search --ignore-identical-ids, and evaluate that",
+        cut));
   }
   if (options.views && IsSuite(options)) {
     throw UsageError("--views shows one model on one data set; it excludes further ones");
@@ -177,10 +184,28 @@ void CheckOptions(const EvaluateOptions& options) {
   CheckInputs(options);
   if (!options.measures.empty()) eval::ParseMeasures(options.measures);
   if (!options.thresholds.empty()) eval::ParseTargets(options.thresholds);
+  if (!options.thresholds.empty() && !options.apply_thresholds.empty()) {
+    throw UsageError(
+        "--thresholds chooses on this data, --apply-thresholds measures what was chosen on other "
+        "data; give one of them");
+  }
+  if (!options.apply_thresholds.empty()) ReadThresholds(options.apply_thresholds);
   if (!(options.relevance_level > 0) || !std::isfinite(options.relevance_level)) {
     throw UsageError(
         fmt::format("--relevance-level is {}; expected a number above 0", options.relevance_level));
   }
+}
+
+ThresholdSource SourceOfRun(const EvaluateOptions& options, size_t queries) {
+  const auto name = [](const std::string& path) {
+    return std::filesystem::path(path).filename().native();
+  };
+  ThresholdSource source;
+  source.data = name(options.qrels);
+  source.queries = queries;
+  source.relevance_level = options.relevance_level;
+  source.run = name(options.run);
+  return source;
 }
 
 void RunEvaluateRun(const EvaluateOptions& options) {
@@ -190,7 +215,7 @@ void RunEvaluateRun(const EvaluateOptions& options) {
       TreatIdenticalIds(options.ignore_identical_ids, &qrels, run);
   eval::EvaluationOptions evaluation{.complete = options.complete,
                                      .threads = ThreadsOf(options.globals),
-                                     .count_samples = !options.thresholds.empty()};
+                                     .count_samples = options.cuts_at_scores()};
   evaluation.ranking = {.relevance_level = options.relevance_level,
                         .max_results = options.max_results.value_or(0),
                         .score_precision = options.score_precision == "double"
@@ -204,8 +229,18 @@ void RunEvaluateRun(const EvaluateOptions& options) {
   std::vector<FurtherFigures> further;
   if (!options.thresholds.empty()) {
     thresholds = ThresholdsOfRun(run, qrels, found, evaluation.ranking, RequestOf(options));
+    thresholds->chosen_on = SourceOfRun(options, found.queries.size());
     WarnOfUnknown(*thresholds);
     further.push_back(ThresholdFigures(*thresholds, OutputStyle()));
+  }
+  if (!options.apply_thresholds.empty()) {
+    const SavedThresholds saved = ReadThresholds(options.apply_thresholds);
+    const ThresholdSource source = SourceOfRun(options, found.queries.size());
+    CheckApplicable(saved, source);
+    const AppliedReport applied =
+        AppliedToRun(saved, source, run, qrels, found, evaluation.ranking, ResamplingOf(options));
+    WarnOfApplied(applied);
+    further.push_back(AppliedFigures(applied, OutputStyle()));
   }
   std::cout << FormatEvaluation(found, options.format, OutputStyle(), options.per_query, further);
   if (thresholds) CheckTargetsMet(*thresholds);
@@ -248,6 +283,12 @@ CommandBody Configure(Flags& flags) {
 ThresholdRequest RequestOf(const EvaluateOptions& options) {
   return {.targets = eval::ParseTargets(options.thresholds),
           .seed = SeedOf(options.globals),
+          .threads = ThreadsOf(options.globals)};
+}
+
+eval::BootstrapOptions ResamplingOf(const EvaluateOptions& options) {
+  return {.seed = SeedOf(options.globals),
+          .resamples = kThresholdResamples,
           .threads = ThreadsOf(options.globals)};
 }
 

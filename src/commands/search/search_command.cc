@@ -11,6 +11,7 @@
 #include "cli/flags.h"
 #include "cli/process/short_waits.h"
 #include "commands/identical_ids.h"
+#include "commands/model_calibration.h"
 
 namespace tandem::app {
 namespace {
@@ -24,11 +25,7 @@ constexpr const char* kNoIds =
     "--split";
 
 void CheckThresholds(const SearchOptions& options) {
-  const auto probability = options.min_probability;
-  if (probability && !(*probability >= 0 && *probability <= 1)) {
-    throw UsageError(
-        fmt::format("--min-probability is {}; expected a number from 0 to 1", *probability));
-  }
+  CheckIsProbability(options.min_probability);
   if (options.min_score && !std::isfinite(*options.min_score)) {
     throw UsageError(fmt::format("--min-score is {}; expected a number", *options.min_score));
   }
@@ -152,7 +149,7 @@ CommandBody Configure(Flags& flags) {
             "Leave out hits with a lower score; a query may then have fewer hits, or none");
   flags.Add("--min-probability", options->min_probability,
             "Leave out hits that are less probably right, from 0 to 1; needs a calibrated model "
-            "(tandem calibrate)");
+            "(tandem calibrate; default: what the index was built with, or none)");
   flags
       .Add("--filter", options->filters,
            "Only documents of the index that meet this condition, such as 'year>=2020' or "
@@ -164,10 +161,10 @@ CommandBody Configure(Flags& flags) {
       .Add("--effort", options->effort,
            "What an approximate index may spend on a query (efSearch, nprobe; default its own)")
       .Between(1, 1'000'000'000);
-  AddCacheFlag(flags, options->no_cache);
   flags.Add("--output", options->output,
             "File for the hits, a TREC run unless --format says otherwise; - for standard output");
   AddEmbeddingsFlag(flags, options->embeddings);
+  AddCacheFlag(flags, options->no_cache);
   flags
       .Add("--format", options->format,
            "Format of the hits (default text; trec with --output, and all that the queries of "
