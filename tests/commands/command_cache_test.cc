@@ -56,11 +56,10 @@ TEST_F(CommandCache, WhatOneCommandHasEncodedTheOthersFind) {
     words.insert(words.end(), data.begin(), data.end());
     return words;
   };
-  WriteFileAtomically(Path("run"), "q0 Q0 d0 1 1.0 t\n");
   for (const std::vector<std::string>& words :
        {Evaluation(), with_data({"calibrate", Path("model"), "--dry-run"}),
         with_data({"search", "--model", Path("model"), "--output", Path("found")}),
-        with_data({"compare", Path("model"), Path("run")})}) {
+        with_data({"compare", Path("model"), Path("found")})}) {
     const ProgramResult again = Run(words);
     EXPECT_EQ(again.exit_code, 0) << words[0] << again.err;
     EXPECT_THAT(again.err, HasSubstr(kAllDocuments)) << words[0];
@@ -210,6 +209,16 @@ TEST_F(CommandCache, AWrongPrecisionOfTheEnvironmentNamesTheVariable) {
   const ProgramResult device = Run(Evaluation(), {{"TANDEM_PRECISION", "fp16"}});
   EXPECT_EQ(device.exit_code, 2);
   EXPECT_THAT(device.err, HasSubstr("TANDEM_PRECISION is \"fp16\""));
+}
+
+TEST_F(CommandCache, TrainingRefusesEightBitsOfTheEnvironment) {
+  Write("recipe.toml", "objective.name = \"infonce\"\nmodel.base = \"" + Path("model") +
+                           "\"\ndata.train = \"" + Path("data") + "\"\ntrain.steps = 1\n");
+  const ProgramResult result = Run({"train", Path("recipe.toml"), "--output", Path("run")},
+                                   {{"TANDEM_PRECISION", "int8"}});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("TANDEM_PRECISION is \"int8\" in the environment: precision "
+                                    "int8 is for encoding only"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -59,13 +60,18 @@ std::vector<std::vector<eval::QueryShown>> ShownByModel(
   search::ScoreCounts counts(rows.queries, scores);
   for (const tensor::Tensor& block : rows.documents) counts.Add(block);
   const std::vector<uint32_t> counted = counts.Take();  // [queries with text, scores]
+  // As those of a run, so that the same seed resamples the same queries.
+  std::vector<size_t> by_id(samples.size());
+  std::iota(by_id.begin(), by_id.end(), size_t{0});
+  std::sort(by_id.begin(), by_id.end(),
+            [&](size_t a, size_t b) { return samples[a].query < samples[b].query; });
   std::vector<std::vector<eval::QueryShown>> shown;
   for (const SavedThreshold& one : thresholds) {
     const auto threshold = static_cast<float>(one.threshold);
     const auto place = static_cast<size_t>(
         std::lower_bound(scores.begin(), scores.end(), threshold) - scores.begin());
     std::vector<eval::QueryShown>& queries = shown.emplace_back();
-    for (size_t q = 0; q < samples.size(); ++q) {
+    for (const size_t q : by_id) {
       const size_t at = q * scores.size() + place;
       const uint32_t documents = at < counted.size() ? counted[at] : 0;
       const auto found = std::count_if(

@@ -22,8 +22,8 @@ ThresholdReport ThresholdsOfModel(std::span<const eval::QuerySamples> samples,
                                   const search::SearchedRows& rows,
                                   const ThresholdRequest& request);
 
-// What each threshold shows of each query, [thresholds, samples]. `samples` and `rows` as above;
-// every document of the corpus counts.
+// What each threshold shows of each query, [thresholds, samples], queries in ascending order of
+// their ids. `samples` and `rows` as above; every document of the corpus counts.
 std::vector<std::vector<eval::QueryShown>> ShownByModel(std::span<const eval::QuerySamples> samples,
                                                         const search::SearchedRows& rows,
                                                         std::span<const SavedThreshold> thresholds);

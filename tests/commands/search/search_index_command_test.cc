@@ -230,7 +230,7 @@ TEST_F(SearchIndexTest, AnIndexMayHaveALeastProbability) {
     words.insert(words.end(), more.begin(), more.end());
     const ProgramResult result = SearchIndex(words);
     EXPECT_EQ(result.exit_code, 0) << result.err;
-    return json::parse(result.out)["hits"];
+    return json::parse(result.out)[0]["hits"];
   };
   const json all = ask({}), probable = ask({"--min-probability", "0.5"});
   ASSERT_EQ(all.size(), 12U);
