@@ -39,9 +39,11 @@ void AddGlobalFlags(Flags& flags, Globals& globals) {
   flags.Add("--seed", globals.seed, "Names every random stream; wins over the recipe's `seed`")
       .Between(0, std::numeric_limits<int64_t>::max());
   flags
-      .Add("--precision", globals.precision,
-           "Arithmetic of matrix products: auto, fp32, bf16, int8 (train: auto, and never int8; "
-           "others: fp32), or with a CUDA device also fp16 and tf32")
+      .Add(
+          "--precision", globals.precision,
+          "Arithmetic of matrix products: auto, fp32, bf16, int8 (default: $TANDEM_PRECISION, else "
+          "for train auto, and never int8, for others fp32), or with a CUDA device also fp16 and "
+          "tf32")
       .OneOf({"auto", "fp32", "bf16", "int8", "fp16", "tf32"});
   flags.Add(
       "--device", globals.device,

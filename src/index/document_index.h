@@ -42,9 +42,10 @@ struct IndexInfo {
   std::string kind;        // a name of IndexKinds()
   std::string parameters;  // of the kind, as "m=32, ef_construction=200"
   std::vector<data::MetadataField> fields;
-  bool texts = true;       // whether the documents' texts are kept
-  uint64_t documents = 0;  // that can be found
-  uint64_t removed = 0;    // marked, still in the files
+  bool texts = true;                      // whether the documents' texts are kept
+  std::optional<double> min_probability;  // of hits, where a search asks for none
+  uint64_t documents = 0;                 // that can be found
+  uint64_t removed = 0;                   // marked, still in the files
   size_t segments = 0;
   uint64_t file_bytes = 0;
   uint64_t resident_bytes = 0;

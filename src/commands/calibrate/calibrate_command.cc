@@ -41,8 +41,15 @@ CommandBody Configure(Flags& flags) {
       .Add("--relevance-level", options->relevance_level,
            "Grade from which a document is a positive; documents that nobody judged are none")
       .ShowDefault();
+  flags
+      .Add("--depth", options->depth,
+           "Fit to each query's best N documents alone, for probabilities of what stands first: 1 "
+           "for "
+           "the first hit (default: all samples, the positives and the best 500 others)")
+      .Between(1, 500);
   flags.AddSwitch("--dry-run", options->dry_run, "Measure, but leave the folder as it is");
   AddEmbeddingsFlag(flags, options->embeddings);
+  AddCacheFlag(flags, options->no_cache);
   flags.Add("--format", options->format, "text, tsv or json")
       .OneOf({"text", "tsv", "json"})
       .ShowDefault();

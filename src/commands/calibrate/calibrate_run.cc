@@ -26,9 +26,19 @@ std::vector<eval::QuerySamples> SamplesOf(model::DualEncoder& model, const data:
                                                  {.top_k = 1,
                                                   .relevance_level = options.relevance_level,
                                                   .encode = BulkOptions(options.globals),
-                                                  .embeddings = options.embeddings});
+                                                  .embeddings = options.embeddings,
+                                                  .cache = CacheUnless(options.no_cache)});
   search::CountMissingPositives(judged.qrels, options.relevance_level, retrieved.samples);
+  if (options.depth) return eval::BestSamples(retrieved.samples, *options.depth);
   return std::move(retrieved.samples);
+}
+
+// What is fitted to, for people.
+std::string DataText(const CalibrateOptions& options) {
+  std::string text = fmt::format("{}, split {}", FolderName(options.dataset), options.split);
+  if (options.depth == 1) text += ", each query's first document";
+  if (options.depth > 1) text += fmt::format(", each query's best {} documents", *options.depth);
+  return text;
 }
 
 void Remark(const CalibrationStudy& study, const CalibrateOptions& options) {
@@ -60,7 +70,7 @@ void RunCalibrate(const CalibrateOptions& options) {
       {.samples = samples,
        .before = CalibrationOf(*model, options.model),
        .similarity = model->similarity(),
-       .data = fmt::format("{}, split {}", FolderName(options.dataset), options.split),
+       .data = DataText(options),
        .method =
            options.method ? weights::CalibrationMethodFromName(*options.method) : std::nullopt});
   if (!options.dry_run) {

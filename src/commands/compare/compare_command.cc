@@ -20,6 +20,7 @@
 #include "commands/compare/compare_output.h"
 #include "commands/evaluate/evaluation_output.h"
 #include "commands/identical_ids.h"
+#include "commands/model_flags.h"
 #include "data/formats/beir.h"
 #include "data/formats/qrels_file.h"
 #include "data/formats/trec_run.h"
@@ -40,6 +41,7 @@ void AddInputFlags(Flags& flags, CompareCommandOptions& options) {
   flags.Add("--dataset", options.dataset,
             "BEIR folder: what models are measured on, and the texts that are shown");
   flags.Add("--split", options.split, "Split of the data set (default test)");
+  AddCacheFlag(flags, options.no_cache);
 }
 
 void AddTestFlags(Flags& flags, CompareCommandOptions& options) {
@@ -98,6 +100,9 @@ void CheckOptions(const CompareCommandOptions& options) {
   }
   if (!options.split.empty() && (options.dataset.empty() || !options.qrels.empty())) {
     throw UsageError("--split says which judgements of --dataset count; it excludes --qrels");
+  }
+  if (options.no_cache && std::none_of(options.systems.begin(), options.systems.end(), IsModel)) {
+    throw UsageError("--no-cache is for models, and all systems are runs");
   }
   eval::ParseMeasures(options.measures);
   if (!(options.relevance_level > 0) || !std::isfinite(options.relevance_level)) {

@@ -26,7 +26,8 @@ ComparedSystem SearchWith(const std::string& folder, const data::JudgedData& jud
                        {.top_k = RankedDepth(measures),
                         .relevance_level = samples ? options.relevance_level : 0,
                         .encode = BulkOptions(options.globals),
-                        .ignore_identical_ids = options.ignore_identical_ids});
+                        .ignore_identical_ids = options.ignore_identical_ids,
+                        .cache = CacheUnless(options.no_cache)});
   std::vector<eval::Remark> remarks =
       TreatIdenticalIds(options.ignore_identical_ids, &judged.qrels, retrieved.run);
   const search::QueriesInCorpus in_corpus = search::CountQueriesInCorpus(judged.dataset);

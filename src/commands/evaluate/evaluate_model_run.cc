@@ -15,6 +15,7 @@
 #include "cli/output_style.h"
 #include "cli/process/job.h"
 #include "commands/calibrate/calibration_output.h"
+#include "commands/evaluate/applied_output.h"
 #include "commands/evaluate/evaluate_command.h"
 #include "commands/evaluate/evaluate_model.h"
 #include "commands/evaluate/evaluation_output.h"
@@ -124,16 +125,17 @@ std::vector<eval::Remark> RemarksOnIds(std::vector<eval::Remark> of_run,
   return remarks;
 }
 
-FurtherFigures ViewsOf(model::DualEncoder& model, const data::Dataset& dataset,
-                       const data::Run& run, const EvaluateOptions& options) {
+FurtherFigures ViewsOf(const Ranker& ranker, const data::Dataset& dataset, const data::Run& run,
+                       const EvaluateOptions& options) {
   const uint64_t seed = SeedOf(options.globals);
   const eval::ViewOptions views{.seed = seed, .threads = ThreadsOf(options.globals)};
   const search::ViewEmbeddings embeddings =
-      search::EncodeForViews(model, dataset, run,
+      search::EncodeForViews(ranker.model, dataset, run,
                              {.relevance_level = options.relevance_level,
                               .most_queries = views.most_pairs,
                               .seed = seed,
-                              .encode = BulkOptions(options.globals)});
+                              .encode = ranker.encode,
+                              .cache = ranker.places.cache});
   std::vector<std::string_view> ids;
   for (const uint32_t judged : embeddings.judged) {
     ids.push_back(dataset.queries.id(dataset.judged[judged].query));
@@ -157,12 +159,17 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
   }
   if (set.pool > 0) TakePool(set.pool, SeedOf(options.globals), dataset);
   result.documents = dataset.documents.size();
+  std::optional<SavedThresholds> saved;  // checked before anything is encoded
+  if (!options.apply_thresholds.empty()) {
+    saved = ReadThresholds(options.apply_thresholds);
+    CheckApplicable(*saved, SourceOfModel(model, set, options, dataset.judged.size()));
+  }
   const std::optional<weights::Calibration> calibration = CalibrationToMeasure(model, set, options);
-  const bool samples = calibration || eval::NeedsSamples(measures) || !options.thresholds.empty();
+  const bool samples = calibration || eval::NeedsSamples(measures) || options.cuts_at_scores();
   search::SearchedRows rows;
   const CorpusRanking wanted{.top_k = DepthFor(options, measures, dataset.documents.size()),
                              .relevance_level = samples ? options.relevance_level : 0,
-                             .keep = options.thresholds.empty() ? nullptr : &rows,
+                             .keep = options.cuts_at_scores() ? &rows : nullptr,
                              .ignore_identical_ids = options.ignore_identical_ids};
   const search::QueriesInCorpus in_corpus = search::CountQueriesInCorpus(dataset);
   const Ranker ranker{model, BulkOptions(options.globals), places};
@@ -175,7 +182,7 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
   eval::EvaluationOptions evaluation{.complete = true,
                                      .threads = ranker.encode.threads,
                                      .samples = retrieved.samples,
-                                     .count_samples = !options.thresholds.empty()};
+                                     .count_samples = options.cuts_at_scores()};
   evaluation.ranking = {.relevance_level = options.relevance_level,
                         .max_results = options.max_results.value_or(0),
                         .score_precision = options.score_precision == "double"
@@ -189,9 +196,17 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
   }
   if (!options.thresholds.empty()) {
     result.thresholds = ThresholdsOfModel(retrieved.samples, rows, RequestOf(options));
+    result.thresholds->chosen_on = SourceOfModel(model, set, options, retrieved.samples.size());
     result.further.push_back(ThresholdFigures(*result.thresholds, OutputStyle()));
   }
-  if (options.views) result.further.push_back(ViewsOf(model, dataset, retrieved.run, options));
+  if (saved) {
+    const AppliedReport applied = MakeAppliedReport(
+        *saved, SourceOfModel(model, set, options, retrieved.samples.size()),
+        ShownByModel(retrieved.samples, rows, saved->thresholds), ResamplingOf(options));
+    WarnOfApplied(applied);
+    result.further.push_back(AppliedFigures(applied, OutputStyle()));
+  }
+  if (options.views) result.further.push_back(ViewsOf(ranker, dataset, retrieved.run, options));
   return result;
 }
 
@@ -216,7 +231,8 @@ void RunEvaluateModel(const EvaluateOptions& options, const EvaluatedSet& set) {
     }
     const auto model = LoadModel(options.globals, options.model);
     const ModelEvaluation found =
-        EvaluateModel(*model, set, options.measures, options, {.embeddings = options.embeddings});
+        EvaluateModel(*model, set, options.measures, options,
+                      {.embeddings = options.embeddings, .cache = CacheUnless(options.no_cache)});
     if (group.leads()) Print(found, options);
   });
 }

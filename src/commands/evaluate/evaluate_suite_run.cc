@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/files/cache_folder.h"
 #include "base/log.h"
 #include "base/process/launch.h"
 #include "cli/output_style.h"
@@ -20,15 +19,14 @@
 namespace tandem::app {
 namespace {
 
-// Returns a folder for each model and whole corpus if --embeddings is given; else the cache, which
-// keeps what an interrupted call has encoded.
+// Returns the cache, which also keeps what an interrupted call has encoded, and a folder for each
+// model and whole corpus if --embeddings is given.
 EmbeddingPlaces PlacesFor(const EvaluateOptions& options, const EvaluatedModel& model,
                           const EvaluatedSet& set) {
-  EmbeddingPlaces places;
+  EmbeddingPlaces places{.embeddings = {}, .cache = CacheUnless(options.no_cache)};
   if (!options.embeddings.empty() && set.candidates.empty() && set.pool == 0) {
     places.embeddings = std::filesystem::path(options.embeddings) / model.name / set.name;
   }
-  if (!options.no_cache) places.cache = CacheFolder();
   return places;
 }
 

@@ -75,16 +75,18 @@ void PrintJson(const std::string& folder, const index::IndexInfo& info,
                     {"precision", model.precision}};
   if (model.max_document_tokens) described["max_document_tokens"] = *model.max_document_tokens;
   if (model.dimensions) described["dimensions"] = *model.dimensions;
-  const Json json = {{"model", described},
-                     {"kind", info.kind},
-                     {"parameters", info.parameters},
-                     {"fields", FieldsOf(info)},
-                     {"texts", info.texts},
-                     {"documents", info.documents},
-                     {"removed", info.removed},
-                     {"file_bytes", info.file_bytes},
-                     {"resident_bytes", info.resident_bytes},
-                     {"segments", SegmentsOf(folder, manifest)}};
+  const Json json = {
+      {"model", described},
+      {"kind", info.kind},
+      {"parameters", info.parameters},
+      {"fields", FieldsOf(info)},
+      {"texts", info.texts},
+      {"min_probability", info.min_probability ? Json(*info.min_probability) : Json()},
+      {"documents", info.documents},
+      {"removed", info.removed},
+      {"file_bytes", info.file_bytes},
+      {"resident_bytes", info.resident_bytes},
+      {"segments", SegmentsOf(folder, manifest)}};
   std::cout << json.Dump(2, JsonBytes::kReplace) << "\n";
 }
 
@@ -104,6 +106,10 @@ void PrintText(const std::string& folder, const index::IndexInfo& info,
   line("vectors", fmt::format("{} numbers, {}, encoded in {}", info.model.width,
                               info.model.similarity, info.model.precision));
   line("texts", info.texts ? "kept" : "not kept");
+  if (info.min_probability) {
+    line("hits", fmt::format("of a probability of at least {}, unless a search asks for another",
+                             *info.min_probability));
+  }
   std::string fields;
   for (const data::MetadataField& field : info.fields) {
     fields += fmt::format("{}{}:{}", fields.empty() ? "" : ", ", field.name,

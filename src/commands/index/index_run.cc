@@ -12,6 +12,7 @@
 #include "cli/process/signal_watch.h"
 #include "commands/index/index_command.h"
 #include "commands/load_model.h"
+#include "commands/model_calibration.h"
 #include "data/input/text_input.h"
 #include "data/warnings.h"
 #include "index/building/build.h"
@@ -96,6 +97,10 @@ void JoinSegments(const std::string& folder, const index::ChangeOptions& change)
 
 void RunIndexBuild(const IndexBuildCommandOptions& options) {
   const auto model = LoadModel(options.globals, options.model);
+  if (options.min_probability) {
+    CheckProbabilities(CalibrationOf(*model, options.model), options.min_probability,
+                       options.model.model);
+  }
   data::Warnings warnings;
   const data::TextInputOptions source =
       TextInputOptionsOf(options.input, options.documents, data::TextRole::kDocument);
@@ -103,6 +108,7 @@ void RunIndexBuild(const IndexBuildCommandOptions& options) {
   const index::NewIndex wanted{
       .fields = source.fields,
       .texts = !options.no_texts,
+      .min_probability = options.min_probability,
       .choose = [&](size_t rows, size_t width) { return ChooseKind(options, rows, width); },
       .copy_model = options.with_model,
       .replace = options.replace};

@@ -26,9 +26,10 @@ CommandBody Configure(Flags& flags) {
   flags
       .Add("path", options->path,
            "Folder: a model, a training run, a checkpoint, a BEIR data set, embeddings (also in "
-           "parts). File: "
+           "parts), the cache (~/.cache/tandem). File: "
            ".safetensors, .npy, .jsonl (texts or training lines), .csv (training lines), .trec or "
-           ".run, .tsv (judgements or training lines), .qrels (judgements)")
+           ".run, .tsv (judgements or training lines), .qrels (judgements), .embeddings (of the "
+           "cache)")
       .Required();
   flags.Add("--format", options->format, "text or json").OneOf({"text", "json"}).ShowDefault();
   flags.AddSwitch("--verify", options->verify,

@@ -28,6 +28,7 @@ struct FileKind {
 constexpr FileKind kFileKinds[] = {
     {".safetensors", InspectSafetensors},
     {".npy", InspectNpy},
+    {".embeddings", InspectCachedFile},
     {".jsonl", nullptr},  // InspectJsonLines, which needs rules
     {".jsonl.gz", nullptr},
     {".csv", nullptr},  // InspectTrainingTable, which needs rules
@@ -107,6 +108,7 @@ Json Inspect(const fs::path& path, const data::LineRules& rules, int threads) {
     if (fs::exists(path / kind.holds)) return kind.inspect(path);
   }
   if (embeddings::EmbeddingParts::AreIn(path)) return InspectParts(path);
+  if (IsCache(path)) return InspectCache(path);
   throw UsageError(fmt::format(
       "{}: nothing in this folder tells what it is; known are models (modules.json or "
       "config.json), adapters (adapter_config.json), training runs "

@@ -39,6 +39,13 @@ Json InspectNpy(const std::filesystem::path& path);
 // A folder that `tandem encode` has written.
 Json InspectEmbeddings(const std::filesystem::path& path);
 
+// In inspect_cache.cc: the cache (base/files/cache_folder.h), or a folder of its files, and one of
+// them. Throws DataError for a file that is none of the cache.
+Json InspectCache(const std::filesystem::path& path);
+Json InspectCachedFile(const std::filesystem::path& path);
+// Whether the folder is the cache, or holds files of it.
+bool IsCache(const std::filesystem::path& path);
+
 // In inspect_parts.cc: a folder of parts (embeddings/layouts/parts.h). Throws the errors of its
 // constructor, such as for a part that is missing or of another model.
 Json InspectParts(const std::filesystem::path& path);

@@ -127,8 +127,7 @@ CommandBody Configure(Flags& flags) {
       .OneOf({"auto", "fp32", "bf16"})
       .ShowDefault("as --precision, fp32 with int8");
   AddPartsFlag(flags, options.embeddings);
-  flags.AddSwitch("--no-cache", given->no_cache,
-                  "Neither keep embeddings in the cache nor take them from there");
+  AddCacheFlag(flags, given->no_cache);
   flags.Add("--output", options.output.path, "File (or folder, for beir) to write; must not exist")
       .Required();
   flags.Add("--output-format", options.output.format, "Format to write")

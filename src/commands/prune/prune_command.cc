@@ -63,8 +63,7 @@ CommandBody Configure(Flags& flags) {
            "Print so many of the lowest pairs, and of those on both sides of the border")
       .Between(0, 1'000'000)
       .ShowDefault();
-  flags.AddSwitch("--no-cache", options->no_cache,
-                  "Neither look for embeddings in the cache nor keep them there");
+  AddCacheFlag(flags, options->no_cache);
   flags.Add("--format", options->format, "Format of the report: text or json")
       .OneOf({"text", "json"})
       .ShowDefault();

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/files/cache_folder.h"
 #include "base/files/files.h"
 #include "base/log.h"
 #include "base/process/interrupt.h"
@@ -63,13 +62,13 @@ train::PairScores Score(const PruneOptions& options, const data::TrainingSet& se
     throw UsageError(fmt::format("--score {}", train::kNoCandidates));
   }
   const auto model = LoadModel(options.globals, options.model, query_prompt);
-  train::PairScores scores = train::ScorePairs(
-      *model, source,
-      {.consistency = consistency,
-       .seed = SeedOf(options.globals),
-       .cache = {.folder = options.no_cache ? std::filesystem::path() : CacheFolder(),
-                 .encode = BulkOptions(options.globals),
-                 .between_blocks = [&] { StopIfAsked(options); }}});
+  train::PairScores scores =
+      train::ScorePairs(*model, source,
+                        {.consistency = consistency,
+                         .seed = SeedOf(options.globals),
+                         .cache = {.folder = CacheUnless(options.no_cache),
+                                   .encode = BulkOptions(options.globals),
+                                   .between_blocks = [&] { StopIfAsked(options); }}});
   StopIfAsked(options);
   search::ReportCounts(scores.query_counts, "queries", model->max_tokens(model::TextKind::kQuery));
   search::ReportCounts(scores.document_counts, "documents",

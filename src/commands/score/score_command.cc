@@ -46,8 +46,7 @@ CommandBody Configure(Flags& flags) {
            "sentence-transformers' CrossEncoder loads it")
       .Required();
   AddDataFlags(flags, *options);
-  flags.AddSwitch("--no-cache", options->no_cache,
-                  "Neither look for embeddings in the cache nor keep them there");
+  AddCacheFlag(flags, options->no_cache);
   flags.Add("--format", options->format, "Format of the report: text or json")
       .OneOf({"text", "json"})
       .ShowDefault();

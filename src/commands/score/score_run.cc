@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/files/cache_folder.h"
 #include "base/log.h"
 #include "base/process/interrupt.h"
 #include "base/progress.h"
@@ -93,7 +92,7 @@ Scored ScoreByBiEncoder(const ScoreOptions& options, const data::Dataset& datase
   if (grades) rule = search::GradeRuleOf(*model);
   search::BiEncoderScores found = search::ScoreByEmbeddings(
       *model, dataset, pairs, rule.similarity,
-      {.folder = options.no_cache ? std::filesystem::path() : CacheFolder(),
+      {.folder = CacheUnless(options.no_cache),
        .encode = BulkOptions(options.globals),
        .between_blocks = [&] { StopIfAsked(options, !options.no_cache); }});
   StopIfAsked(options, !options.no_cache);

@@ -12,6 +12,7 @@
 #include "cli/flags.h"
 #include "cli/process/short_waits.h"
 #include "commands/identical_ids.h"
+#include "commands/model_calibration.h"
 
 namespace tandem::app {
 namespace {
@@ -25,11 +26,7 @@ constexpr const char* kNoIds =
     "--split";
 
 void CheckThresholds(const SearchOptions& options) {
-  const auto probability = options.min_probability;
-  if (probability && !(*probability >= 0 && *probability <= 1)) {
-    throw UsageError(
-        fmt::format("--min-probability is {}; expected a number from 0 to 1", *probability));
-  }
+  CheckIsProbability(options.min_probability);
   if (options.min_score && !std::isfinite(*options.min_score)) {
     throw UsageError(fmt::format("--min-score is {}; expected a number", *options.min_score));
   }
@@ -101,9 +98,12 @@ void RefuseFlagsOfCorpora(const SearchOptions& options) {
         fmt::format("the index decides {}: it was built with it",
                     options.model.dimensions ? "--dimensions" : "--max-document-tokens"));
   }
-  if (!options.split.empty() || !options.embeddings.empty()) {
-    throw UsageError(fmt::format("{} is for --dataset, not for an index",
-                                 options.split.empty() ? "--embeddings" : "--split"));
+  const std::string_view flag = !options.split.empty()        ? "--split"
+                                : !options.embeddings.empty() ? "--embeddings"
+                                : options.no_cache            ? "--no-cache"
+                                                              : "";
+  if (!flag.empty()) {
+    throw UsageError(fmt::format("{} is for --dataset, not for an index", flag));
   }
 }
 
@@ -150,7 +150,7 @@ CommandBody Configure(Flags& flags) {
             "Leave out hits with a lower score; a query may then have fewer hits, or none");
   flags.Add("--min-probability", options->min_probability,
             "Leave out hits that are less probably right, from 0 to 1; needs a calibrated model "
-            "(tandem calibrate)");
+            "(tandem calibrate; default: what the index was built with, or none)");
   flags
       .Add("--filter", options->filters,
            "Only documents of the index that meet this condition, such as 'year>=2020' or "
@@ -165,6 +165,7 @@ CommandBody Configure(Flags& flags) {
   flags.Add("--output", options->output,
             "File for the hits, a TREC run unless --format says otherwise; - for standard output");
   AddEmbeddingsFlag(flags, options->embeddings);
+  AddCacheFlag(flags, options->no_cache);
   flags
       .Add("--format", options->format,
            "Format of the hits (default text; trec with --output, and all that the queries of "

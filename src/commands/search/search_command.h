@@ -31,6 +31,7 @@ struct SearchOptions {
   size_t effort = 0;                 // for an index: index::VectorQuery::effort
   std::string output;                // file for the hits; "-": standard output
   std::string embeddings;            // folder that keeps the corpus's embeddings; "": none
+  bool no_cache = false;             // of the corpus of --dataset
   std::string format;                // of the hits; "" if not given
 };
 

@@ -252,9 +252,11 @@ class Search {
 
 }  // namespace
 
-void RunIndexSearch(const SearchOptions& options) {
+void RunIndexSearch(const SearchOptions& asked) {
+  SearchOptions options = asked;
   Output output(options.output);  // fails before the work if the path cannot be written
   const auto index = OpenIndex(options.index);
+  options.min_probability = LeastProbability(asked.min_probability, index->info().min_probability);
   const index::AnswerOptions answers = AnswerOptionsOf(options, index->info());
   if (options.highlight && !index->info().texts) {
     throw UsageError(
@@ -264,6 +266,8 @@ void RunIndexSearch(const SearchOptions& options) {
   ModelFlags flags = options.model;
   flags.model = loaded.folder;
   const std::optional<weights::Calibration> calibration = CalibrationOf(*loaded.model, flags);
+  CheckIndexProbability(calibration, asked.min_probability, index->info().min_probability,
+                        loaded.folder);
   CheckProbabilities(calibration, options.min_probability, loaded.folder);
   const std::unique_ptr<QuerySource> source = SourceOf(options);
   HitsOutput hits(StyleOf(options), [&](std::string_view text) { output.Write(text); });

@@ -155,7 +155,8 @@ void RunSearch(const SearchOptions& options) {
   const search::RetrieveOptions retrieve{.top_k = options.top_k,
                                          .encode = BulkOptions(options.globals),
                                          .ignore_identical_ids = options.ignore_identical_ids,
-                                         .embeddings = options.embeddings};
+                                         .embeddings = options.embeddings,
+                                         .cache = CacheUnless(options.no_cache)};
   if (options.queries.empty()) {
     SearchQueries(options, retrieve);
   } else {

@@ -13,6 +13,7 @@
 #include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/process/short_waits.h"
+#include "commands/model_calibration.h"
 #include "serve/http/health_check.h"
 
 namespace tandem::app {
@@ -51,6 +52,7 @@ void RunChecked(const ServeCommandOptions& options) {
   if (options.health) return AskForHealth(options);
   for (const std::string& origin : options.origins) CheckOrigin(origin);
   CheckHeader(options.client_header);
+  CheckIsProbability(options.min_probability);
   WaitBriefly();
   RunServe(options);
 }
@@ -71,6 +73,9 @@ void AddLimits(Flags& flags, ServeCommandOptions& options) {
   flags.Add("--max-results", options.max_results, "Highest `k` of a search")
       .Between(1, 1'000'000)
       .ShowDefault();
+  flags.Add("--min-probability", options.min_probability,
+            "Leave out hits that are less probably right, from 0 to 1, where a request has no "
+            "`min_probability` (default: what the index was built with, or none)");
   flags
       .Add("--queue-tokens", options.queue_tokens,
            "Tokens that may wait; above it requests get 429. 0: what is encoded in 15 seconds, as "

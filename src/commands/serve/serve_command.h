@@ -25,6 +25,8 @@ struct ServeCommandOptions {
   size_t max_body_bytes = size_t{8} << 20;
   size_t max_texts = 2048;
   size_t max_results = 1000;
+  std::optional<double>
+      min_probability;      // of hits where a request asks for none; none: the index's
   size_t queue_tokens = 0;  // 0: as many as are encoded in some seconds
   size_t request_seconds = 60;
   size_t drain_seconds = 30;

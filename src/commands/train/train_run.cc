@@ -12,6 +12,7 @@
 #include "cli/process/job.h"
 #include "cli/process/signal_watch.h"
 #include "cli/version.h"
+#include "commands/asked_precision.h"
 #include "commands/catalogues.h"
 #include "commands/train/train_command.h"
 #include "tensor/machine/device.h"
@@ -47,10 +48,12 @@ std::vector<std::string> ApplyGlobals(const Globals& globals, config::Recipe& re
     recipe.device = globals.device;
     given.push_back(fmt::format("--device {}", globals.device));
   }
-  if (!globals.precision.empty()) {
-    tensor::ResolveTrainingPrecision(globals.precision, tensor::UseDevice(recipe.device));
-    recipe.precision = globals.precision;
-    given.push_back(fmt::format("--precision {}", globals.precision));
+  if (const AskedPrecision asked = AskedPrecisionOf(globals); !asked.name.empty()) {
+    ResolveAsked(asked, [&recipe](std::string_view name) {
+      return tensor::ResolveTrainingPrecision(name, tensor::UseDevice(recipe.device));
+    });
+    recipe.precision = asked.name;
+    given.push_back(asked.given());
   }
   return given;
 }

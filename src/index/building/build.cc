@@ -154,6 +154,7 @@ BuildReport BuildIndex(IndexEncoder encoder, const std::filesystem::path& folder
                     .model = encoder.description,
                     .fields = index.fields,
                     .texts = index.texts,
+                    .min_probability = index.min_probability,
                     .segments = {},
                     .model_files = {}};
   const std::filesystem::path work =

@@ -34,31 +34,18 @@ void Report(const model::DualEncoder& model, TextKind kind, const EncodeCounts& 
   ReportCounts(counts, kind == TextKind::kQuery ? "queries" : "documents", model.max_tokens(kind));
 }
 
-// The embeddings of the distinct texts among `count`, through the cache.
-CachedEmbeddings EmbedThroughCache(model::DualEncoder& model, TextKind kind, size_t count,
-                                   const TextSource& text, const RetrieveOptions& options) {
-  CachedEmbeddings cached = EmbedDistinct(
-      model, kind, count, text, {.folder = options.cache, .encode = OptionsFor(kind, options)});
-  Report(model, kind, cached.counts, options);
-  return cached;
+// Several processes use no cache, since each would need the rows of all.
+CacheOptions CacheFor(TextKind kind, const RetrieveOptions& options) {
+  return {.folder = dist::IsShared(options.encode.group) ? std::filesystem::path() : options.cache,
+          .encode = OptionsFor(kind, options)};
 }
 
 tensor::Tensor EncodeQueries(model::DualEncoder& model, size_t count, const TextSource& text,
                              const RetrieveOptions& options) {
-  if (!options.cache.empty()) {
-    const CachedEmbeddings cached =
-        EmbedThroughCache(model, TextKind::kQuery, count, text, options);
-    return RowsFor(cached.RowsOf(0, count), model.similarity());
-  }
-  const tensor::Tensor all =
-      tensor::Empty({static_cast<int64_t>(count), model.embedding_width()}, tensor::kFloat);
-  const EncodeCounts counts =
-      EncodeTexts(model, TextKind::kQuery, count, text, OptionsFor(TextKind::kQuery, options),
-                  [&](size_t first, const tensor::Tensor& rows) {
-                    all.narrow(0, static_cast<int64_t>(first), rows.size(0)).copy_(rows);
-                  });
-  Report(model, TextKind::kQuery, counts, options);
-  return RowsFor(all, model.similarity());
+  const CachedEmbeddings cached =
+      EmbedDistinct(model, TextKind::kQuery, count, text, CacheFor(TextKind::kQuery, options));
+  Report(model, TextKind::kQuery, cached.counts, options);
+  return RowsFor(cached.RowsOf(0, count), model.similarity());
 }
 
 // Feeds all documents to an exact search, window by window.
@@ -71,10 +58,9 @@ class DocumentSearch {
   void Run() {
     if (embeddings::EmbeddingParts::AreIn(options_.embeddings)) return SearchParts();
     if (!options_.embeddings.empty()) return SearchKept();
-    if (!options_.cache.empty()) return SearchCached();
-    const EncodeCounts counts = EncodeTexts(
+    const EncodeCounts counts = EmbedInOrder(
         model_, TextKind::kDocument, documents_.size(),
-        [this](size_t i) { return documents_.text(i); }, OptionsFor(TextKind::kDocument, options_),
+        [this](size_t i) { return documents_.text(i); }, CacheFor(TextKind::kDocument, options_),
         [this](size_t first, const tensor::Tensor& rows) { Add(first, rows); });
     Report(model_, TextKind::kDocument, counts, options_);
   }
@@ -123,13 +109,6 @@ class DocumentSearch {
     if (options_.report) NoteParts(parts);
     PartReader reader(parts, ExpectedOf(documents_), options_.encode.threads);
     AddInWindows([&reader](size_t first, size_t count) { return reader.Rows(first, count); });
-  }
-
-  void SearchCached() {
-    const CachedEmbeddings cached = EmbedThroughCache(
-        model_, TextKind::kDocument, documents_.size(),
-        [this](size_t i) { return documents_.text(i); }, options_);
-    AddInWindows([&cached](size_t first, size_t count) { return cached.RowsOf(first, count); });
   }
 
   // Normalises some rows at a time, so that all embeddings are in memory once. `rows` gives those
@@ -254,8 +233,10 @@ std::vector<QueryHits> RetrieveForTexts(model::DualEncoder& model, const data::T
                                         std::span<const std::string> queries,
                                         const RetrieveOptions& options) {
   CheckEmbeddings(options);
+  RetrieveOptions of_queries = options;
+  of_queries.cache.clear();  // each text that somebody asks would be a file of its own
   const tensor::Tensor rows = EncodeQueries(
-      model, queries.size(), [&](size_t i) -> std::string_view { return queries[i]; }, options);
+      model, queries.size(), [&](size_t i) -> std::string_view { return queries[i]; }, of_queries);
   ExactSearch search(rows, options.top_k, documents);
   DocumentSearch(model, documents, options, &search).Run();
   return search.Take();

@@ -55,7 +55,8 @@ struct RetrieveOptions {
   std::filesystem::path embeddings;
   // A cache (search/encoding/embedding_cache.h) that embeddings of queries and, without
   // `embeddings`, of documents are looked up in and kept in, so that a later call goes on where one
-  // was stopped. Empty: none.
+  // was stopped; texts of RetrieveForTexts are not kept. Several processes use none. Empty: none.
+  // The results are the same.
   std::filesystem::path cache;
   // Told now and then which share of the documents is searched. It may throw, to stop.
   std::function<void(double share)> progress;
