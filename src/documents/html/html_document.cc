@@ -368,9 +368,9 @@ class PageReader {
 
 }  // namespace
 
-Document ReadHtml(std::string_view html, std::string_view file, std::string_view title) {
-  const HtmlTree tree(html, file);
-  return PageReader().Read(tree.root(), title);
+Document ReadHtml(std::string_view html, std::string_view file, const HtmlOptions& options) {
+  const HtmlTree tree(html, file, options.has_lines);
+  return PageReader().Read(tree.root(), options.title);
 }
 
 }  // namespace tandem::documents

@@ -52,10 +52,10 @@ class HtmlTree::Memory {
   Block first_;
 };
 
-HtmlTree::HtmlTree(std::string_view html, std::string_view file)
+HtmlTree::HtmlTree(std::string_view html, std::string_view file, bool has_lines)
     : memory_(std::make_unique<Memory>()) {
   if (const int64_t line = LineNestedDeeperThan(html); line > 0) {
-    throw DataError(file, line, "",
+    throw DataError(file, has_lines ? line : 0, "",
                     fmt::format("elements lie more than {} deep in each other, which no page for "
                                 "readers does; take the file out, or make plain text of it",
                                 kMostHtmlLevels));

@@ -12,9 +12,10 @@ namespace tandem::documents {
 
 class HtmlTree {
  public:
-  // `html` must outlive the tree and be valid UTF-8. Throws DataError naming `file` and the line
-  // where elements lie deeper in each other than kMostHtmlLevels.
-  HtmlTree(std::string_view html, std::string_view file);
+  // `html` must outlive the tree and be valid UTF-8. Throws DataError naming `file` and, where
+  // `has_lines` says that lines of the HTML are the file's, the line at which elements lie deeper
+  // in each other than kMostHtmlLevels.
+  HtmlTree(std::string_view html, std::string_view file, bool has_lines);
   HtmlTree(const HtmlTree&) = delete;
   HtmlTree& operator=(const HtmlTree&) = delete;
   ~HtmlTree();

@@ -72,7 +72,8 @@ FrontMatter FindFrontMatter(std::string_view text) {
 
 Document ReadMarkdown(std::string_view text, std::string_view file) {
   const FrontMatter front = FindFrontMatter(text);
-  Document document = ReadHtml(ToHtml(text.substr(front.bytes)), file, front.title);
+  Document document =
+      ReadHtml(ToHtml(text.substr(front.bytes)), file, {.title = front.title, .has_lines = false});
   document.front_matter = front.bytes > 0;
   return document;
 }

@@ -69,7 +69,7 @@ TEST(ReadHtml, TakesTheTitleElementWhereHeadingsAreMany) {
   const Document many = ReadHtml("<title> A \n page </title><h1>One</h1><h1>Two</h1>", "p");
   EXPECT_EQ(many.title, "A page");
   EXPECT_EQ(Described(many), "heading1|One\nheading1|Two\n");
-  const Document given = ReadHtml("<h1>One</h1>text", "p", "Another");
+  const Document given = ReadHtml("<h1>One</h1>text", "p", {.title = "Another"});
   EXPECT_EQ(given.title, "Another");
   EXPECT_EQ(Described(given), "heading1|One\nparagraph|text\n");
 }

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "documents/described.h"
+#include "support/error_matching.h"
 
 namespace tandem::documents {
 namespace {
@@ -48,6 +51,14 @@ TEST(ReadMarkdown, ARuleIsNoFrontMatter) {
   EXPECT_EQ(FindFrontMatter("---\r\ntitle: a\r\n---\r\nb").bytes, 20U);
   EXPECT_EQ(FindFrontMatter("---\r\ntitle: a\r\n---\r\nb").title, "a");
   EXPECT_EQ(FindFrontMatter("---\ntitle: >\n  long\n---\n").title, "");
+}
+
+// Quotes in quotes become elements in elements; their lines are not those of the file.
+TEST(ReadMarkdown, RefusesWhatLiesTooDeep) {
+  std::string text;
+  for (int i = 0; i < 2000; ++i) text += "> ";
+  ExpectError([&] { ReadMarkdown(text + "x", "deep.md"); }, ExitCode::kData,
+              {"deep.md: elements lie more than 512 deep in each other"});
 }
 
 TEST(ReadMarkdown, HeadingsAloneAreADocument) {
