@@ -14,9 +14,10 @@
 # tools/fetch/fetch_torch.sh --cuda has made.
 set -eu
 
-packages="libboost-dev libcli11-dev libcsv-dev libdnnl-dev libfaiss-dev libfmt-dev libgloo-dev libgmock-dev libgtest-dev
-  libhwy-dev libpcre2-dev librapidcheck-dev libsimdjson-dev libtomlplusplus-dev
-  libxxhash-dev nlohmann-json3-dev ocl-icd-opencl-dev zlib1g-dev"
+packages="libboost-dev libcli11-dev libcmark-gfm-dev libcmark-gfm-extensions-dev libcsv-dev libdnnl-dev
+  libfaiss-dev libfmt-dev libgloo-dev libgmock-dev libgtest-dev libgumbo-dev libhwy-dev libpcre2-dev
+  librapidcheck-dev libsimdjson-dev libtomlplusplus-dev libxxhash-dev nlohmann-json3-dev
+  ocl-icd-opencl-dev zlib1g-dev"
 # What they depend on, down to what every Debian or Ubuntu has.
 skipped='^(libc6|libc6-dev|libc-dev-bin|linux-libc-dev|libgcc-s1|libstdc\+\+.*|gcc-.*|libcrypt.*|libtorch.*|adduser|passwd|debconf.*|dpkg|perl.*|tar|python3.*)$'
 

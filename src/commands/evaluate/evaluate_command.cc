@@ -18,6 +18,7 @@
 #include "cli/output_style.h"
 #include "cli/process/job_flags.h"
 #include "cli/process/short_waits.h"
+#include "commands/by_document.h"
 #include "commands/evaluate/applied_output.h"
 #include "commands/evaluate/evaluation_output.h"
 #include "commands/evaluate/threshold_file.h"
@@ -58,6 +59,7 @@ void AddInputFlags(Flags& flags, EvaluateOptions& options) {
       .Between(1, 4'294'967'295);
   AddEmbeddingsFlag(flags, options.embeddings);
   AddCacheFlag(flags, options.no_cache);
+  AddByDocumentFlag(flags, options.by_document);
   AddPromptFlag(flags, options.model, "queries");
   AddLengthFlags(flags, options.model);
 }
@@ -115,15 +117,27 @@ void AddMeasureFlags(Flags& flags, EvaluateOptions& options) {
 
 bool HasModelFlags(const EvaluateOptions& options) {
   return !options.split.empty() || !options.embeddings.empty() || !options.candidates.empty() ||
-         options.pool || options.no_cache || options.model.max_query_tokens ||
-         options.model.max_document_tokens || options.model.dimensions || options.model.prompt;
+         options.pool || options.no_cache || options.by_document ||
+         options.model.max_query_tokens || options.model.max_document_tokens ||
+         options.model.dimensions || options.model.prompt;
+}
+
+// Returns the given flag that a ranking of documents by their passages has no use for; "" if there
+// is none.
+std::string_view FlagOfTexts(const EvaluateOptions& options) {
+  if (!options.candidates.empty()) return "--candidates";
+  if (options.pool) return "--pool";
+  if (!options.thresholds.empty()) return "--thresholds";
+  if (options.views) return "--views";
+  return "";
 }
 
 void CheckModelInputs(const EvaluateOptions& options) {
   if (options.suite.empty() && options.models.empty()) {
     if (!options.datasets.empty()) throw UsageError("--dataset needs --model");
     throw UsageError(options.split.empty()
-                         ? "--embeddings, --candidates, --pool, --no-cache, --prompt, --dimensions "
+                         ? "--embeddings, --candidates, --pool, --no-cache, --by-document, "
+                           "--prompt, --dimensions "
                            "and the length limits need --model and --dataset"
                          : "--split needs --model and --dataset");
   }
@@ -150,6 +164,11 @@ void CheckModelInputs(const EvaluateOptions& options) {
         "{} of a model counts every document of the corpus; it excludes --ignore-identical-ids: "
         "write a run with search --ignore-identical-ids, and evaluate that",
         cut));
+  }
+  if (const std::string_view flag = FlagOfTexts(options); options.by_document && !flag.empty()) {
+    throw UsageError(fmt::format(
+        "{} is for the texts of a corpus, which are passages here; it excludes --by-document",
+        flag));
   }
   if (options.views && IsSuite(options)) {
     throw UsageError("--views shows one model on one data set; it excludes further ones");

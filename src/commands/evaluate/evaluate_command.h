@@ -39,6 +39,7 @@ struct EvaluateOptions {
   bool views = false;  // whether to show views of the embedding space; with a model
   double relevance_level = 1;
   bool complete = false;              // always with a model
+  bool by_document = false;           // documents are ranked by their best passages
   bool ignore_identical_ids = false;  // leaves out results with the id of their query
   std::optional<size_t> max_results;  // 0: all; none: all results of a run, 1000 of a model
   std::string score_precision = "double";

@@ -28,6 +28,7 @@
 #include "data/judgements/candidates.h"
 #include "data/judgements/judged_data.h"
 #include "data/judgements/pool.h"
+#include "data/texts/passage_groups.h"
 #include "eval/evaluate.h"
 #include "eval/views/embedding_views.h"
 #include "search/retrieval/retrieve.h"
@@ -97,10 +98,11 @@ struct CorpusRanking {
   bool ignore_identical_ids = false;
 };
 
+// `task` is of the judged queries.
 search::Retrieved RankCorpus(const Ranker& ranker, const data::JudgedData& judged,
-                             const CorpusRanking& wanted) {
+                             const search::RetrievalTask& task, const CorpusRanking& wanted) {
   search::Retrieved retrieved =
-      search::Retrieve(ranker.model, judged.dataset,
+      search::Retrieve(ranker.model, task,
                        {.top_k = wanted.top_k,
                         .relevance_level = wanted.relevance_level,
                         .encode = ranker.encode,
@@ -149,7 +151,10 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
                               const std::string& measure_names, const EvaluateOptions& options,
                               const EmbeddingPlaces& places) {
   const std::vector<eval::Measure> measures = eval::ParseMeasures(measure_names);
-  data::JudgedData judged = data::LoadJudgedData(set.folder, set.split);
+  data::PassageGroups groups;  // with --by-document
+  data::JudgedData judged = options.by_document
+                                ? data::LoadJudgedDocuments(set.folder, set.split, &groups)
+                                : data::LoadJudgedData(set.folder, set.split);
   data::Dataset& dataset = judged.dataset;
   ModelEvaluation result{.corpus = dataset.documents.size()};
   if (result.corpus < 2) {
@@ -171,10 +176,13 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
                              .relevance_level = samples ? options.relevance_level : 0,
                              .keep = options.cuts_at_scores() ? &rows : nullptr,
                              .ignore_identical_ids = options.ignore_identical_ids};
-  const search::QueriesInCorpus in_corpus = search::CountQueriesInCorpus(dataset);
+  const search::RetrievalTask task =
+      options.by_document ? search::RetrievalTask(groups, dataset.queries, dataset.judged)
+                          : search::RetrievalTask(dataset);
+  const search::QueriesInCorpus in_corpus = search::CountQueriesInCorpus(task);
   const Ranker ranker{model, BulkOptions(options.globals), places};
   search::Retrieved retrieved = set.candidates.empty()
-                                    ? RankCorpus(ranker, judged, wanted)
+                                    ? RankCorpus(ranker, judged, task, wanted)
                                     : RankCandidates(ranker, set, dataset, result.documents);
   const std::vector<eval::Remark> identical =
       RemarksOnIds(TreatIdenticalIds(options.ignore_identical_ids, &judged.qrels, retrieved.run),

@@ -11,6 +11,7 @@
 #include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/process/short_waits.h"
+#include "commands/by_document.h"
 #include "commands/identical_ids.h"
 #include "commands/model_calibration.h"
 
@@ -117,6 +118,10 @@ void RunInIndex(SearchOptions options) {
     throw UsageError("--queries says which queries are searched; it excludes free text");
   }
   if (options.queries_file.empty() && options.ignore_identical_ids) throw UsageError(kNoIds);
+  if (options.by_document && options.highlight) {
+    throw UsageError(
+        "--by-document shows the best passage of each document already; it excludes --highlight");
+  }
   CheckThresholds(options);
   if (options.format.empty()) options.format = options.output.empty() ? "text" : "trec";
   if (options.top_k == 0) options.top_k = options.format == "trec" ? kRunDepth : kFreeTextDepth;
@@ -145,6 +150,7 @@ CommandBody Configure(Flags& flags) {
             "Search for this text instead and print the hits; may be given several times");
   flags.Add("--top-k,--k", options->top_k, "Hits per query (default 100 in a TREC run, else 10)")
       .Between(1, 1'000'000'000);
+  AddByDocumentFlag(flags, options->by_document);
   AddIdenticalIdsFlag(flags, options->ignore_identical_ids);
   flags.Add("--min-score", options->min_score,
             "Leave out hits with a lower score; a query may then have fewer hits, or none");

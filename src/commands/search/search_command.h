@@ -23,6 +23,7 @@ struct SearchOptions {
   std::vector<std::string> queries;   // free text
   bool lines = false;                 // whether each line of standard input is a query
   size_t top_k = 0;                   // 0 if not given
+  bool by_document = false;           // hits are documents, by their best passages
   bool ignore_identical_ids = false;  // leaves out hits with the id of their query
   std::optional<double> min_score;    // hits below it are left out
   std::optional<double> min_probability;

@@ -147,7 +147,7 @@ Retrieved Collect(const RetrievalTask& task, const std::vector<QueryHits>& found
     const size_t count = std::min(options.top_k, found[i].hits.size());
     for (size_t h = 0; h < count; ++h) {
       const Hit& hit = found[i].hits[h];
-      results.results.push_back({task.documents.id(hit.document), hit.score});
+      results.results.push_back({task.ranked().id(hit.document), hit.score});
     }
     if (options.relevance_level > 0) {
       retrieved.samples.push_back(SamplesOf(query, found[i], positives[i]));
@@ -163,7 +163,7 @@ bool IsRelevant(const data::JudgedQuery& query, uint32_t document) {
 
 // The document with the query's id; none where there is none, or where it is relevant.
 std::optional<uint32_t> DocumentOfItsId(const RetrievalTask& task, const data::JudgedQuery& query) {
-  const auto document = task.documents.Find(task.queries.id(query.query));
+  const auto document = task.ranked().Find(task.queries.id(query.query));
   return document && !IsRelevant(query, *document) ? document : std::nullopt;
 }
 
@@ -180,6 +180,15 @@ void LeaveOutIdenticalIds(const RetrievalTask& task, std::vector<QueryHits>& fou
 void CheckEmbeddings(const RetrieveOptions& options) {
   if (options.embeddings.empty() || embeddings::EmbeddingParts::AreIn(options.embeddings)) return;
   embeddings::CheckUsableForKept(options.embeddings);
+}
+
+tensor::Tensor EncodeTextQueries(model::DualEncoder& model, std::span<const std::string> queries,
+                                 const RetrieveOptions& options) {
+  CheckEmbeddings(options);
+  RetrieveOptions of_queries = options;
+  of_queries.cache.clear();  // each text that somebody asks would be a file of its own
+  return EncodeQueries(
+      model, queries.size(), [&](size_t i) -> std::string_view { return queries[i]; }, of_queries);
 }
 
 }  // namespace
@@ -199,7 +208,8 @@ Retrieved Retrieve(model::DualEncoder& model, const RetrievalTask& task,
   }
   if (options.ignore_identical_ids) ++depth;
   if (options.keep != nullptr) options.keep->queries = queries;
-  ExactSearch search(queries, depth, task.documents);
+  ExactSearch search = task.groups == nullptr ? ExactSearch(queries, depth, task.documents)
+                                              : ExactSearch(queries, depth, *task.groups);
   if (options.relevance_level > 0) search.Watch(positives);
   DocumentSearch(model, task.documents, options, &search).Run();
   std::vector<QueryHits> found = search.Take();
@@ -221,8 +231,9 @@ QueriesInCorpus CountQueriesInCorpus(const RetrievalTask& task) {
     if (queries == by_text.end()) continue;
     for (const size_t i : queries->second) {
       const data::JudgedQuery& query = task.judged[i];
-      is_relevant[i] = is_relevant[i] || IsRelevant(query, d);
-      has_text[i] = has_text[i] || task.documents.id(d) != task.queries.id(query.query);
+      const uint32_t ranked = task.groups == nullptr ? d : task.groups->document_of[d];
+      is_relevant[i] = is_relevant[i] || IsRelevant(query, ranked);
+      has_text[i] = has_text[i] || task.ranked().id(ranked) != task.queries.id(query.query);
     }
   }
   for (size_t i = 0; i < has_text.size(); ++i) count.by_text += has_text[i] && !is_relevant[i];
@@ -232,13 +243,19 @@ QueriesInCorpus CountQueriesInCorpus(const RetrievalTask& task) {
 std::vector<QueryHits> RetrieveForTexts(model::DualEncoder& model, const data::Texts& documents,
                                         std::span<const std::string> queries,
                                         const RetrieveOptions& options) {
-  CheckEmbeddings(options);
-  RetrieveOptions of_queries = options;
-  of_queries.cache.clear();  // each text that somebody asks would be a file of its own
-  const tensor::Tensor rows = EncodeQueries(
-      model, queries.size(), [&](size_t i) -> std::string_view { return queries[i]; }, of_queries);
+  const tensor::Tensor rows = EncodeTextQueries(model, queries, options);
   ExactSearch search(rows, options.top_k, documents);
   DocumentSearch(model, documents, options, &search).Run();
+  return search.Take();
+}
+
+std::vector<QueryHits> RetrieveForTexts(model::DualEncoder& model,
+                                        const data::PassageGroups& groups,
+                                        std::span<const std::string> queries,
+                                        const RetrieveOptions& options) {
+  const tensor::Tensor rows = EncodeTextQueries(model, queries, options);
+  ExactSearch search(rows, options.top_k, groups);
+  DocumentSearch(model, groups.passages, options, &search).Run();
   return search.Take();
 }
 
