@@ -1,4 +1,6 @@
 // `tandem import`: makes a data set of the tables and JSON files that a person has.
+#include "commands/import/import_command.h"
+
 #include <fmt/format.h>
 
 #include <memory>
@@ -12,7 +14,6 @@
 #include "cli/globals.h"
 #include "cli/process/signal_watch.h"
 #include "commands/holdout_flags.h"
-#include "commands/import/import_command.h"
 #include "commands/inspect/inspection.h"
 #include "commands/line_flags.h"
 #include "import/import_data.h"
@@ -117,8 +118,7 @@ CommandBody Configure(Flags& flags) {
   flags.Add("-o,--output", options->output, "BEIR folder to write; must not exist");
   flags.AddSwitch("--dry-run", options->dry_run,
                   "Write nothing; show the first ten rows as they are understood, and all counts");
-  flags
-      .Add("--from", options->from, "Format of the files; auto: by name and first character")
+  flags.Add("--from", options->from, "Format of the files; auto: by name and first character")
       .OneOf({"auto", "csv", "tsv", "jsonl", "json"})
       .ShowDefault();
   AddColumnFlags(flags, options->columns);
