@@ -8,9 +8,10 @@ void AddHoldoutFlags(Flags& flags, HoldoutFlags& holdout, const char* share) {
   holdout.share = share;
   holdout.split_by = "documents";
   flags
-      .Add("--holdout", holdout.share,
-           "Share of the queries that is held out, half of it as split test and half as dev: 15% or "
-           "0.15; 0: all are in train. Near-copies of a query stay with it (--seed draws)")
+      .Add(
+          "--holdout", holdout.share,
+          "Share of the queries that is held out, half of it as split test and half as dev: 15% or "
+          "0.15; 0: all are in train. Near-copies of a query stay with it (--seed draws)")
       .ShowDefault();
   flags
       .Add("--split-by", holdout.split_by,

@@ -94,8 +94,8 @@ class Importer {
     while (source->Next(&row)) {
       if (report_.rows++ % kRowsBetweenLooks == 0) {
         if (const int signal = StopSignal(options_.stop)) {
-          throw Interrupted(signal, fmt::format("stopped after {} rows; nothing was written",
-                                                report_.rows - 1));
+          throw Interrupted(
+              signal, fmt::format("stopped after {} rows; nothing was written", report_.rows - 1));
         }
         progress.Update(report_.rows - 1);
       }
@@ -207,11 +207,12 @@ class Importer {
           "no row says that a document is relevant: all grades are 0; --labels gives the labels of "
           "relevant documents a number above 0");
     }
-    throw UsageError(fmt::format(
-        "no pair of query and document is left: of {} pairs {} were shown less than "
-        "--min-impressions {}, and {} are too near an average document to call them relevant or not",
-        report_.clicks->pairs, report_.clicks->few_impressions, options_.clicks.least_impressions,
-        report_.clicks->undecided));
+    throw UsageError(
+        fmt::format("no pair of query and document is left: of {} pairs {} were shown less than "
+                    "--min-impressions {}, and {} are too near an average document to call them "
+                    "relevant or not",
+                    report_.clicks->pairs, report_.clicks->few_impressions,
+                    options_.clicks.least_impressions, report_.clicks->undecided));
   }
 
   void MakeSplits() {
@@ -249,8 +250,7 @@ class Importer {
       if (!is_judged_[pair.query]) ++split.queries;
       is_judged_[pair.query] = true;
     }
-    report_.queries =
-        static_cast<uint64_t>(std::count(is_judged_.begin(), is_judged_.end(), true));
+    report_.queries = static_cast<uint64_t>(std::count(is_judged_.begin(), is_judged_.end(), true));
     report_.unjudged_queries = is_judged_.size() - report_.queries;
   }
 
@@ -276,8 +276,8 @@ class Importer {
     for (const JudgedPair& pair : pairs) {
       if (split_of_query_[pair.query] != split || IsLeftOut(pair)) continue;
       line.clear();
-      data::AppendBeirJudgement(line, queries_.texts().id(pair.query),
-                                documents_.id(pair.document), pair.grade);
+      data::AppendBeirJudgement(line, queries_.texts().id(pair.query), documents_.id(pair.document),
+                                pair.grade);
       file.Write(line);
     }
     file.Commit();
@@ -287,9 +287,8 @@ class Importer {
     files_.corpus->Commit();
     WriteQueries();
     std::vector<JudgedPair> sorted(pairs_.pairs().begin(), pairs_.pairs().end());
-    std::stable_sort(
-        sorted.begin(), sorted.end(),
-        [](const JudgedPair& a, const JudgedPair& b) { return a.query < b.query; });
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const JudgedPair& a, const JudgedPair& b) { return a.query < b.query; });
     for (const Split split : {Split::kTrain, Split::kDev, Split::kTest}) WriteSplit(split, sorted);
     rejected_.Commit();
     files_.folder->Commit();

@@ -4,8 +4,8 @@
 //
 // Sources are read twice: the first rows for their columns, then all. Memory does not grow with the
 // length of documents: it holds 60 bytes for each different document, the different queries with
-// their texts, 32 bytes for each judged pair, 24 for each row of a click table, and while splits are
-// made 128 bytes for each query.
+// their texts, 32 bytes for each judged pair, 24 for each row of a click table, and while splits
+// are made 128 bytes for each query.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct ImportOptions {
   Columns columns;  // that are chosen; others are found
   std::vector<data::LabelNumber> labels;
   ClickGradeRules clicks;
-  double most_rejected = 0.1;  // share of the rows; more is an error
+  double most_rejected = 0.1;             // share of the rows; more is an error
   HoldoutOptions holdout{.share = 0.15};  // share 0: all queries are in train
   StopRequest stop;
 };
@@ -71,11 +71,11 @@ struct ImportReport {
   uint64_t documents = 0;
   uint64_t judgements = 0;
   std::map<double, uint64_t> grades;  // judgements of each
-  uint64_t repeated = 0;       // pairs of query and document that an earlier row had
-  uint64_t contradicting = 0;  // of them, with another grade; the highest one stands
-  uint64_t merged_ids = 0;     // ids of documents and queries whose text had another one
+  uint64_t repeated = 0;              // pairs of query and document that an earlier row had
+  uint64_t contradicting = 0;         // of them, with another grade; the highest one stands
+  uint64_t merged_ids = 0;            // ids of documents and queries whose text had another one
   uint64_t empty_negatives = 0;
-  uint64_t unjudged_queries = 0;  // left out: nothing is judged for them
+  uint64_t unjudged_queries = 0;           // left out: nothing is judged for them
   std::map<std::string, uint64_t> thumbs;  // words that were taken for grades
   std::optional<ClickCounts> clicks;
   std::optional<Holdout> holdout;

@@ -99,19 +99,27 @@ TEST_F(FindColumnsTest, AsTheUserSays) {
 }
 
 TEST_F(FindColumnsTest, AskWhereNothingTells) {
-  EXPECT_THAT(Error("a,b,c\nsome text,more text,yet another text\n"),
-              HasSubstr("f.csv: no column is clearly the query and none the document; say which with "
-                        "--query NAME --document NAME. Its columns, with a value of each:\n  a "
-                        "\"some text\""));
+  EXPECT_THAT(
+      Error("a,b,c\nsome text,more text,yet another text\n"),
+      HasSubstr("f.csv: no column is clearly the query and none the document; say which with "
+                "--query NAME --document NAME. Its columns, with a value of each:\n  a "
+                "\"some text\""));
   EXPECT_THAT(Error("query,question,answer\nq,r,a\n"),
               HasSubstr("the columns \"query\", \"question\" could all be the query"));
 }
 
+TEST_F(FindColumnsTest, SayWhatIsWrongWithRowsThatCannotBeRead) {
+  EXPECT_THAT(Error("query,x\nq\nr\n"),
+              HasSubstr("f.csv:2: has 1 field where there are 2 columns"));
+  EXPECT_THAT(Error("query,x\nq\nr\n"), HasSubstr("do not say which is the document"));
+}
+
 TEST_F(FindColumnsTest, LineOfNamesThatIsElsewhere) {
-  EXPECT_THAT(Error("Export of May,\nquestion,answer\nq,a\n"),
-              HasSubstr("f.csv:2: this line names columns (\"question\", \"answer\"), and the first "
-                        "one does not (\"Export of May\", \"#2\"); say on which line the names "
-                        "stand: --header-line 2"));
+  EXPECT_THAT(
+      Error("Export of May,\nquestion,answer\nq,a\n"),
+      HasSubstr("f.csv:2: this line names columns (\"question\", \"answer\"), and the first "
+                "one does not (\"Export of May\", \"#2\"); say on which line the names "
+                "stand: --header-line 2"));
   EXPECT_THAT(Error("How do I get a new card?,Call us at any time of the day\nq,a\n"),
               HasSubstr("--header-line 0"));
 }

@@ -69,8 +69,8 @@ TEST(HoldOut, DependsOnSeedAndTextsAlone) {
 // The splits of any two queries that must stay together are the same.
 TEST(HoldOut, KeepsTogetherWhatBelongsTogether) {
   Case made = Apart(100);
-  for (uint32_t i = 0; i < 20; ++i) made.Add(Unlike(i) + "!", 1000 + i);      // near-copies
-  for (uint32_t i = 20; i < 40; ++i) made.Add(Unlike(1000 + i), i);           // one document
+  for (uint32_t i = 0; i < 20; ++i) made.Add(Unlike(i) + "!", 1000 + i);  // near-copies
+  for (uint32_t i = 20; i < 40; ++i) made.Add(Unlike(1000 + i), i);       // one document
   for (uint32_t i = 40; i < 60; ++i) {
     made.groups.emplace_back(i, i);
     made.groups.emplace_back(static_cast<uint32_t>(made.queries.size()), i);  // one group

@@ -39,14 +39,13 @@ TEST(NearCopies, AreFound) {
       "How do I reset the password of my account on the web page?",
       "Where is the nearest branch of the bank?",
       "how do i reset the password of my account on the web page",
-      "How do I reset the passwords of my account on the web page?",
-      "How can I close an account?"};
+      "How do I reset the passwords of my account on the web page?", "How can I close an account?"};
   EXPECT_GE(GramSimilarity(NormalText(texts[0]), NormalText(texts[3])), NearCopyRules::kLeast);
   EXPECT_EQ(JoinedOf(texts), (Joined{{0, 2}, {0, 3}, {2, 3}}));
 }
 
-// Every pair at the least similarity or above, and none below it, among texts of which many are near
-// it: all pairs are compared without signatures.
+// Every pair at the least similarity or above, and none below it, among texts of which many are
+// near it: all pairs are compared without signatures.
 TEST(NearCopies, AreThoseOfAllPairs) {
   std::vector<std::string> texts;
   for (int i = 0; i < 60; ++i) {

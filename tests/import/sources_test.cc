@@ -24,7 +24,8 @@ class Sources : public FilesTest {
         all += fmt::format("!{} ", row.problem);
         continue;
       }
-      for (const data::JsonField& cell : row.cells) all += fmt::format("{}={},", cell.key, cell.text);
+      for (const data::JsonField& cell : row.cells)
+        all += fmt::format("{}={},", cell.key, cell.text);
       all += ' ';
     }
     return all;
@@ -79,7 +80,7 @@ TEST_F(Sources, RefuseArraysThatAreNone) {
     return ErrorOf(ExitCode::kData, [&] { Rows(Write("a.json", bytes), {.format = "json"}); });
   };
   EXPECT_THAT(error("[{\"q\": 1},\n{\"q\": 2"), HasSubstr("a.json:2: is not valid JSON: the file "
-                                                         "ends inside of the array"));
+                                                          "ends inside of the array"));
   EXPECT_THAT(error("[{}\n{}]"), HasSubstr("a.json:2: is not valid JSON: a comma or ]"));
   EXPECT_THAT(error("[{},]"), HasSubstr("a comma stands before ]"));
   EXPECT_THAT(error("[{}] x"), HasSubstr("something stands after the array"));
@@ -88,7 +89,8 @@ TEST_F(Sources, RefuseArraysThatAreNone) {
 }
 
 TEST_F(Sources, SayWhatToDoWithOtherFiles) {
-  EXPECT_THAT(UsageErrorOf(Write("a.xlsx", "PK")), HasSubstr("soffice --headless --convert-to csv"));
+  EXPECT_THAT(UsageErrorOf(Write("a.xlsx", "PK")),
+              HasSubstr("soffice --headless --convert-to csv"));
   EXPECT_THAT(UsageErrorOf(Write("a.PDF", "%PDF")), HasSubstr("pdftotext"));
   EXPECT_THAT(UsageErrorOf(Path("")), HasSubstr("tandem pairs " + Path("")));
   EXPECT_THAT(UsageErrorOf(Path("nope.csv")), HasSubstr("there is no such file"));

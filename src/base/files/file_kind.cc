@@ -48,7 +48,8 @@ constexpr Signature kSignatures[] = {
 std::string ZipProblem(std::string_view bytes) {
   const auto has = [&](std::string_view name) { return bytes.find(name) != bytes.npos; };
   if (has("[Content_Types].xml") || has("xl/")) {
-    return "is an Excel workbook; save its sheet as CSV (in Excel or LibreOffice \"Save As\", \"CSV "
+    return "is an Excel workbook; save its sheet as CSV (in Excel or LibreOffice \"Save As\", "
+           "\"CSV "
            "UTF-8\"; without a window `soffice --headless --convert-to csv FILE`; in Python "
            "pandas.read_excel(...).to_csv(..., index=False))";
   }

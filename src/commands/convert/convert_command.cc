@@ -88,15 +88,17 @@ void UseScores(const ConvertOptions& options, data::Dataset& dataset) {
 void CheckHoldout(const ConvertOptions& options, double share) {
   if (share == 0) {
     if (options.holdout.split_by == "documents") return;
-    throw UsageError("--split-by says what splits must not share; there are none without --holdout");
+    throw UsageError(
+        "--split-by says what splits must not share; there are none without --holdout");
   }
   if (options.to != "beir") {
     throw UsageError(fmt::format(
         "--holdout makes splits of a BEIR folder (--to beir), and {} has none", options.to));
   }
   if (options.split.empty()) return;
-  throw UsageError("--split names the split that is read and written; --holdout makes three of the "
-                   "split train");
+  throw UsageError(
+      "--split names the split that is read and written; --holdout makes three of the "
+      "split train");
 }
 
 std::string SplitCounts(const import_data::Holdout& holdout) {
@@ -127,7 +129,9 @@ void RunConvert(const ConvertOptions& options, uint64_t seed) {
 
 CommandBody Configure(Flags& flags) {
   const auto options = std::make_shared<ConvertOptions>();
-  flags.Add("data", options->dataset, "BEIR folder, or file of training lines (JSON, CSV or TSV, also gzipped)")
+  flags
+      .Add("data", options->dataset,
+           "BEIR folder, or file of training lines (JSON, CSV or TSV, also gzipped)")
       .Required();
   flags.Add("--to", options->to, "Format to write")
       .OneOf({"beir", "sentence_transformers", "flag_embedding", "tevatron"})

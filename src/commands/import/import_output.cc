@@ -85,7 +85,7 @@ Json HoldoutRow(const import_data::Holdout& holdout) {
 
 // A person needs the start of a text to see what it is.
 Json ShownRows(const ImportReport& report, bool whole_texts) {
-  constexpr size_t kQueryColumns = 60, kDocumentColumns = 140;
+  constexpr size_t kQueryColumns = 30, kDocumentColumns = 33;  // a row of 80 columns
   Json rows = Json::array();
   for (const import_data::ShownRow& shown : report.shown) {
     Json row = {{"line", shown.line}};
@@ -135,14 +135,16 @@ void WarnOfImport(const ImportReport& report) {
     Note(fmt::format("labels that are words were read as {}; --labels decides otherwise", words));
   }
   if (report.contradicting > 0) {
-    Warn(fmt::format("{} rows give a pair of query and document another grade than an earlier row; "
-                     "the highest one stands",
-                     report.contradicting));
+    Warn(
+        fmt::format("{} rows give a pair of query and document another grade than an earlier row; "
+                    "the highest one stands",
+                    report.contradicting));
   }
   if (report.merged_ids > 0) {
-    Warn(fmt::format("{} rows have another id for a text that an earlier row has; the same text is "
-                     "one document or query, under its first id",
-                     report.merged_ids));
+    Warn(
+        fmt::format("{} rows have another id for a text that an earlier row has; the same text is "
+                    "one document or query, under its first id",
+                    report.merged_ids));
   }
   if (report.empty_negatives > 0) {
     Warn(fmt::format("{} negatives are empty and left out", report.empty_negatives));
@@ -152,15 +154,16 @@ void WarnOfImport(const ImportReport& report) {
                      report.unjudged_queries));
   }
   if (report.clicks && !report.clicks->has_positions) {
-    Warn("where documents were shown is not known (--position): what stands high is clicked more, "
-         "and the grades keep that bias");
+    Warn(
+        "where documents were shown is not known (--position): what stands high is clicked more, "
+        "and the grades keep that bias");
   }
   constexpr size_t kScale = 3;  // grades: fewer are labels
   if (report.grades.size() >= kScale && report.grades.begin()->first > 0) {
-    Warn(fmt::format("every grade is above 0, from {} to {}, so that every document counts as "
-                     "relevant; if the lowest ones mean \"not relevant\", say so: --labels {}=0,...",
-                     report.grades.begin()->first, report.grades.rbegin()->first,
-                     report.grades.begin()->first));
+    Warn(fmt::format(
+        "every grade is above 0, from {} to {}, so that every document counts as "
+        "relevant; if the lowest ones mean \"not relevant\", say so: --labels {}=0,...",
+        report.grades.begin()->first, report.grades.rbegin()->first, report.grades.begin()->first));
   }
 }
 

@@ -74,7 +74,7 @@ void AddInputFlags(Flags& flags, MineOptions& options) {
   flags.Add("--run", options.run, "TREC run whose ranking is used instead of a model's");
   flags
       .Add("--dataset", options.source.dataset,
-           "BEIR folder, or file of training lines (JSON, also gzipped)")
+           "BEIR folder, or file of training lines (JSON, CSV or TSV, also gzipped)")
       .Required();
   flags
       .Add("--format", options.source.format,

@@ -30,7 +30,9 @@ void RunChecked(const PruneOptions& options) {
 
 CommandBody Configure(Flags& flags) {
   const auto options = std::make_shared<PruneOptions>();
-  flags.Add("data", options->dataset, "BEIR folder, or file of training lines (JSON, also gzipped)")
+  flags
+      .Add("data", options->dataset,
+           "BEIR folder, or file of training lines (JSON, CSV or TSV, also gzipped)")
       .Required();
   flags.Add("--model", options->model.model, "Model folder that scores the pairs").Required();
   AddTimeoutFlag(flags, options->job);

@@ -13,7 +13,8 @@ namespace {
 void AddDataFlags(Flags& flags, ScoreOptions& options) {
   flags
       .Add("--pairs", options.dataset,
-           "BEIR folder, or file of training lines (JSON, also gzipped): each query is scored with "
+           "BEIR folder, or file of training lines (JSON, CSV or TSV, also gzipped): each query is "
+           "scored with "
            "each of its judged documents")
       .Required();
   flags

@@ -9,8 +9,8 @@ namespace tandem::data {
 
 inline constexpr std::array<std::string_view, 5> kQueryNames = {"anchor", "query", "question",
                                                                 "sentence1", "premise"};
-inline constexpr std::array<std::string_view, 5> kPositiveNames = {
-    "positive", "document", "answer", "sentence2", "hypothesis"};
+inline constexpr std::array<std::string_view, 5> kPositiveNames = {"positive", "document", "answer",
+                                                                   "sentence2", "hypothesis"};
 inline constexpr std::array<std::string_view, 4> kScoreNames = {"score", "scores", "label",
                                                                 "labels"};
 

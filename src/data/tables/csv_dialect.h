@@ -19,9 +19,9 @@ struct FoundDialect {
 };
 
 struct DialectQuestion {
-  std::string_view start;   // the first bytes of the file, without a byte order mark
-  bool is_whole = false;    // the file has no others
-  int64_t header_line = 1;  // rows before this line are passed over
+  std::string_view start;                 // the first bytes of the file, without a byte order mark
+  bool is_whole = false;                  // the file has no others
+  int64_t header_line = 1;                // rows before this line are passed over
   std::string_view delimiters = ",;\t|";  // that are tried, in this order
   bool quotes = true;
 };

@@ -116,7 +116,8 @@ std::string_view CsvRows::NextPiece(bool* ends_line) {
   }
   *ends_line = end != pending.npos;
   if (*ends_line) {
-    const bool is_pair = pending[end] == '\r' && end + 1 < pending.size() && pending[end + 1] == '\n';
+    const bool is_pair =
+        pending[end] == '\r' && end + 1 < pending.size() && pending[end + 1] == '\n';
     pending = pending.substr(0, end + (is_pair ? 2 : 1));
   }
   begin_ += pending.size();
@@ -167,10 +168,11 @@ void CsvRows::EndLine() {
 void CsvRows::ThrowOpenQuote() const {
   throw DataError(
       file_, open_line_, "",
-      fmt::format("a quote that begins on this line never closes, so that nothing after it is a row "
-                  "of its own (the row begins on line {}); close it, write quotes inside of a field "
-                  "twice, or read quotes as plain characters (tandem import --no-quotes)",
-                  row_line_));
+      fmt::format(
+          "a quote that begins on this line never closes, so that nothing after it is a row "
+          "of its own (the row begins on line {}); close it, write quotes inside of a field "
+          "twice, or read quotes as plain characters (tandem import --no-quotes)",
+          row_line_));
 }
 
 bool CsvRows::Next(CsvRow* row) {

@@ -83,8 +83,8 @@ class CsvRows {
   int64_t row_line_ = 0;   // on which the row begins
   int64_t open_line_ = 0;  // on which the quote began that is open at the end of a line
   size_t open_field_ = 0;
-  std::string raw_;        // of the row, with its line ends
-  std::string replaced_;   // a piece without quotes
+  std::string raw_;       // of the row, with its line ends
+  std::string replaced_;  // a piece without quotes
   std::string problem_;
   std::string_view problem_kind_;
   std::vector<std::string_view> fields_;

@@ -82,9 +82,9 @@ TableReader::TableReader(const std::filesystem::path& path, const TableOptions& 
     warnings.Count(file_, "lines that name the separator (sep=), passed over", 1);
   }
   start.erase(0, found.skipped_bytes);
-  rows_ = std::make_unique<CsvRows>(
-      std::make_unique<RestSource>(std::move(start), std::move(source)), file_, dialect_,
-      found.skipped_bytes > 0 ? 2 : 1);
+  rows_ =
+      std::make_unique<CsvRows>(std::make_unique<RestSource>(std::move(start), std::move(source)),
+                                file_, dialect_, found.skipped_bytes > 0 ? 2 : 1);
   ReadNames(options);
 }
 
@@ -153,10 +153,11 @@ bool TableReader::Next(CsvRow* row) {
   if (!row->problem.empty()) return true;
   if (row->fields.size() != columns_.size()) {
     row->problem_kind = "rows with another number of fields than there are columns";
-    row->problem = fmt::format("has {} field{} where there are {} columns ({}s tell them apart; a "
-                               "field that holds one is written in quotes)",
-                               row->fields.size(), row->fields.size() == 1 ? "" : "s",
-                               columns_.size(), DelimiterName(dialect_.delimiter));
+    row->problem = fmt::format(
+        "has {} field{} where there are {} columns ({}s tell them apart; a "
+        "field that holds one is written in quotes)",
+        row->fields.size(), row->fields.size() == 1 ? "" : "s", columns_.size(),
+        DelimiterName(dialect_.delimiter));
   } else if (RepeatsNames(*row)) {
     row->problem_kind = "rows that repeat the names of the columns";
     row->problem = "repeats the names of the columns";

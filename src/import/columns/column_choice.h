@@ -17,10 +17,10 @@ struct Columns {
   std::string document;
   std::vector<std::string> negatives;
   std::string label;
-  std::string title;     // of the document
-  std::string id;        // of the document
+  std::string title;  // of the document
+  std::string id;     // of the document
   std::string query_id;
-  std::string group;     // rows that must not be torn apart by splits
+  std::string group;  // rows that must not be torn apart by splits
   std::string clicks;
   std::string impressions;
   std::string position;  // at which the document was shown, from 1
@@ -31,13 +31,13 @@ struct Columns {
 // A column of the first rows.
 struct ColumnSample {
   std::string name;
-  uint64_t rows = 0;      // with a value that is not empty
-  uint64_t numbers = 0;   // of them, with a number
-  uint64_t lists = 0;     // of them, with a list of strings
-  uint64_t others = 0;    // of them, with an object or another list
-  uint64_t bytes = 0;     // of texts
+  uint64_t rows = 0;     // with a value that is not empty
+  uint64_t numbers = 0;  // of them, with a number
+  uint64_t lists = 0;    // of them, with a list of strings
+  uint64_t others = 0;   // of them, with an object or another list
+  uint64_t bytes = 0;    // of texts
   uint64_t distinct = 0;
-  std::string example;    // the first value that is not empty
+  std::string example;  // the first value that is not empty
 };
 
 struct SourceSample {
@@ -48,6 +48,8 @@ struct SourceSample {
   // The values of the first row, for a second line of names.
   std::vector<std::string> first_row;
   int64_t first_line = 0;
+  // The first row with a problem: "3: has 1 field where there are 2 columns"; "": there is none.
+  std::string first_problem;
 };
 
 // Looks at the first rows of a source.

@@ -1,10 +1,11 @@
 // What the name of a column says.
+#include "data/lines/column_names.h"
+
 #include <algorithm>
 #include <array>
 #include <span>
 #include <string>
 
-#include "data/lines/column_names.h"
 #include "data/lines/key_roles.h"
 #include "import/columns/column_choice.h"
 
@@ -19,37 +20,42 @@ struct Names {
 // Names as exports of help desks, shops, search logs and chats have them; in lower case, with "_"
 // between words.
 constexpr std::array<std::string_view, 16> kQueries = {
-    "queries",     "questions",  "q",         "search",        "search_query", "search_term",
+    "queries",      "questions",  "q",          "search",        "search_query", "search_term",
     "search_terms", "user_query", "query_text", "question_text", "prompt",       "keyword",
-    "keywords",    "input",      "frage",     "suchanfrage"};
+    "keywords",     "input",      "frage",      "suchanfrage"};
 constexpr std::array<std::string_view, 29> kDocuments = {
-    "doc",         "docs",          "documents",    "text",          "texts",       "passage",
-    "passages",    "content",       "contents",     "body",          "response",    "reply",
-    "answers",     "answer_text",   "context",      "contexts",      "chunk",       "paragraph",
-    "abstract",    "result",        "page",         "output",        "completion",  "antwort",
-    "doc_text",    "document_text", "passage_text", "product_text",  "description"};
+    "doc",      "docs",          "documents",    "text",         "texts",      "passage",
+    "passages", "content",       "contents",     "body",         "response",   "reply",
+    "answers",  "answer_text",   "context",      "contexts",     "chunk",      "paragraph",
+    "abstract", "result",        "page",         "output",       "completion", "antwort",
+    "doc_text", "document_text", "passage_text", "product_text", "description"};
 constexpr std::array<std::string_view, 15> kLabels = {
-    "relevance", "relevant", "is_relevant", "grade",    "rating",  "thumb",   "thumbs", "thumbs_up",
-    "vote",      "feedback", "judgement",   "judgment", "verdict", "helpful", "is_helpful"};
-constexpr std::array<std::string_view, 7> kTitles = {"title",      "heading",   "headline",
-                                                     "page_title", "doc_title", "document_title",
-                                                     "product_title"};
+    "relevance", "relevant", "is_relevant", "grade",   "rating",
+    "thumb",     "thumbs",   "thumbs_up",   "vote",    "feedback",
+    "judgement", "judgment", "verdict",     "helpful", "is_helpful"};
+constexpr std::array<std::string_view, 7> kTitles = {
+    "title", "heading", "headline", "page_title", "doc_title", "document_title", "product_title"};
 constexpr std::array<std::string_view, 11> kIds = {
-    "id",  "_id",       "doc_id",     "docid",   "document_id", "corpus_id", "passage_id",
-    "pid", "answer_id", "product_id", "page_id"};
+    "id",         "_id", "doc_id",    "docid",      "document_id", "corpus_id",
+    "passage_id", "pid", "answer_id", "product_id", "page_id"};
 constexpr std::array<std::string_view, 3> kQueryIds = {"query_id", "qid", "question_id"};
 constexpr std::array<std::string_view, 6> kClicks = {"clicks",      "click",      "clicked",
                                                      "click_count", "num_clicks", "n_clicks"};
 constexpr std::array<std::string_view, 10> kImpressions = {
-    "impressions",     "impression", "shown",     "shows",           "views",
-    "num_impressions", "displayed",  "exposures", "impression_count", "n_impressions"};
-constexpr std::array<std::string_view, 6> kPositions = {"position",         "rank",
-                                                        "avg_position",     "average_position",
-                                                        "display_position", "mean_position"};
-constexpr std::array kAll = {Names{"query", kQueries},     Names{"document", kDocuments},
-                             Names{"label", kLabels},      Names{"title", kTitles},
-                             Names{"id", kIds},            Names{"query_id", kQueryIds},
-                             Names{"clicks", kClicks},     Names{"impressions", kImpressions},
+    "impressions",  "impression", "shown",
+    "shows",        "views",      "num_impressions",
+    "displayed",    "exposures",  "impression_count",
+    "n_impressions"};
+constexpr std::array<std::string_view, 6> kPositions = {
+    "position", "rank", "avg_position", "average_position", "display_position", "mean_position"};
+constexpr std::array kAll = {Names{"query", kQueries},
+                             Names{"document", kDocuments},
+                             Names{"label", kLabels},
+                             Names{"title", kTitles},
+                             Names{"id", kIds},
+                             Names{"query_id", kQueryIds},
+                             Names{"clicks", kClicks},
+                             Names{"impressions", kImpressions},
                              Names{"position", kPositions}};
 
 // "Search Term " as "search_term", "queryId" as "query_id".

@@ -125,11 +125,10 @@ class ColumnFinder {
     const std::vector<std::string> names = NamesOfAll();
     const auto of_names = names_in(names);
     if (names_in(sample_.first_row) >= 2 && of_names < 2 && taken_.empty()) {
-      throw UsageError(
-          fmt::format("{}:{}: this line names columns ({}), and the first one does not ({}); say "
-                      "on which line the names stand: --header-line {}",
-                      file_, sample_.first_line, Quoted(sample_.first_row), Quoted(names),
-                      sample_.first_line));
+      throw UsageError(fmt::format(
+          "{}:{}: this line names columns ({}), and the first one does not ({}); say "
+          "on which line the names stand: --header-line {}",
+          file_, sample_.first_line, Quoted(sample_.first_row), Quoted(names), sample_.first_line));
     }
     constexpr size_t kLongName = 60;
     const bool is_text = std::any_of(names.begin(), names.end(), [](const std::string& name) {
@@ -238,6 +237,12 @@ class ColumnFinder {
   void CheckFound() const {
     const Columns& columns = found_.columns;
     if (!columns.query.empty() && !columns.document.empty()) return;
+    if (sample_.rows == 0 && !sample_.first_problem.empty()) {
+      throw UsageError(fmt::format("{}:{}; none of the first rows can be used, and the names of the "
+                                   "columns ({}) do not say which is the {}",
+                                   file_, sample_.first_problem, Quoted(NamesOfAll()),
+                                   columns.query.empty() ? "query" : "document"));
+    }
     std::string shown;
     for (const ColumnSample& column : sample_.columns) {
       shown += fmt::format("\n  {} \"{}\"", column.name, column.example);
@@ -245,7 +250,10 @@ class ColumnFinder {
     const bool both = columns.query.empty() && columns.document.empty();
     throw UsageError(fmt::format(
         "{}: no column is clearly the {}; say which with {}. Its columns, with a value of each:{}",
-        file_, both ? "query and none the document" : columns.query.empty() ? "query" : "document",
+        file_,
+        both                    ? "query and none the document"
+        : columns.query.empty() ? "query"
+                                : "document",
         both                    ? "--query NAME --document NAME"
         : columns.query.empty() ? "--query NAME"
                                 : "--document NAME",

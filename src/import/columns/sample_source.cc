@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -67,7 +69,12 @@ SourceSample SampleSource(RowSource& source) {
   for (const std::string& name : source.columns()) tally_of(name);
   Row row;
   for (uint64_t read = 0; read < SourceSample::kRows && source.Next(&row); ++read) {
-    if (!row.problem.empty()) continue;
+    if (!row.problem.empty()) {
+      if (sample.first_problem.empty()) {
+        sample.first_problem = fmt::format("{}: {}", row.line, row.problem);
+      }
+      continue;
+    }
     if (sample.rows++ == 0) {
       sample.first_line = row.line;
       for (const data::JsonField& cell : row.cells) sample.first_row.emplace_back(cell.text);

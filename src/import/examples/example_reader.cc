@@ -30,9 +30,8 @@ bool Refuse(Row& row, std::string_view kind, std::string problem) {
 
 // Readers of judgements take the blanks around a field off, and tabs end it.
 bool CanBeId(std::string_view id) {
-  const bool has_control = std::any_of(id.begin(), id.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x20;
-  });
+  const bool has_control = std::any_of(id.begin(), id.end(),
+                                       [](char c) { return static_cast<unsigned char>(c) < 0x20; });
   return !has_control && id.front() != ' ' && id.back() != ' ';
 }
 

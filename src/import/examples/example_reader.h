@@ -16,7 +16,7 @@ namespace tandem::import_data {
 struct ExampleDocument {
   std::string_view title;  // "": none
   std::string_view text;
-  std::string_view id;     // "": by its text
+  std::string_view id;  // "": by its text
   bool is_negative = false;
 };
 

@@ -22,8 +22,7 @@ void ClickTable::Add(uint32_t pair, double clicks, double impressions,
     const double rounded = std::clamp(std::round(*position), 1.0, double{kMostPosition});
     place = static_cast<uint32_t>(rounded);
   }
-  rows_.push_back(
-      {.pair = pair, .position = place, .clicks = clicks, .impressions = impressions});
+  rows_.push_back({.pair = pair, .position = place, .clicks = clicks, .impressions = impressions});
   pairs_ = std::max(pairs_, pair + 1);
 }
 
@@ -42,9 +41,9 @@ std::vector<std::optional<double>> ClickTable::Grades(const ClickGradeRules& rul
   std::vector<Sums> pairs(pairs_);
   for (const Row& row : rows_) {
     const Sums& place = places[row.position];
-    const double rate =
-        row.position == 0 ? average
-                          : (place.clicks + prior) / (place.impressions + kPriorImpressions);
+    const double rate = row.position == 0
+                            ? average
+                            : (place.clicks + prior) / (place.impressions + kPriorImpressions);
     pairs[row.pair].has_rows = true;
     pairs[row.pair].clicks += row.clicks;
     pairs[row.pair].impressions += row.impressions;

@@ -14,12 +14,12 @@ struct Thumb {
   std::string_view word;
   double grade;
 };
-constexpr std::array kThumbs = {
-    Thumb{"up", 1},       Thumb{"yes", 1},   Thumb{"true", 1},     Thumb{"like", 1},
-    Thumb{"good", 1},     Thumb{"liked", 1}, Thumb{"relevant", 1}, Thumb{"positive", 1},
-    Thumb{"👍", 1},       Thumb{"down", 0},  Thumb{"no", 0},       Thumb{"false", 0},
-    Thumb{"dislike", 0},  Thumb{"bad", 0},   Thumb{"disliked", 0}, Thumb{"irrelevant", 0},
-    Thumb{"negative", 0}, Thumb{"👎", 0}};
+constexpr std::array kThumbs = {Thumb{"up", 1},         Thumb{"yes", 1},      Thumb{"true", 1},
+                                Thumb{"like", 1},       Thumb{"good", 1},     Thumb{"liked", 1},
+                                Thumb{"relevant", 1},   Thumb{"positive", 1}, Thumb{"👍", 1},
+                                Thumb{"down", 0},       Thumb{"no", 0},       Thumb{"false", 0},
+                                Thumb{"dislike", 0},    Thumb{"bad", 0},      Thumb{"disliked", 0},
+                                Thumb{"irrelevant", 0}, Thumb{"negative", 0}, Thumb{"👎", 0}};
 
 std::string_view WithoutBlanks(std::string_view text) {
   const size_t begin = text.find_first_not_of(" \t\r\n");
@@ -46,16 +46,16 @@ Labels::Read Labels::Unknown(std::string_view word) {
   const bool is_new = std::find(unknown_.begin(), unknown_.end(), word) == unknown_.end();
   if (is_new && unknown_.size() < kMostUnknown) unknown_.emplace_back(word);
   return {.grade = {},
-          .problem = fmt::format("the label \"{}\" has no number; give it one: --labels {}=1 (or 0)",
-                                 word, word)};
+          .problem = fmt::format(
+              "the label \"{}\" has no number; give it one: --labels {}=1 (or 0)", word, word)};
 }
 
 Labels::Read Labels::OfText(std::string_view text) {
   const std::string_view word = WithoutBlanks(text);
   const std::optional<double> number = data::NumberOfText(word);
   for (const data::LabelNumber& known : numbers_) {
-    const bool is_same = known.label == word ||
-                         (number && data::NumberOfText(known.label) == number);
+    const bool is_same =
+        known.label == word || (number && data::NumberOfText(known.label) == number);
     if (is_same) return {.grade = known.number, .problem = ""};
   }
   if (word.empty()) return {.grade = {}, .problem = "has no label"};
@@ -90,9 +90,9 @@ Labels::Read Labels::Grade(const data::JsonField& cell) {
     case Kind::kNull:
       return OfText("");
     default:
-      return {.grade = {},
-              .problem = fmt::format("the label is {}; expected one value",
-                                     data::KindName(cell.kind))};
+      return {
+          .grade = {},
+          .problem = fmt::format("the label is {}; expected one value", data::KindName(cell.kind))};
   }
 }
 

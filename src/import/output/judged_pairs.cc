@@ -10,15 +10,14 @@ namespace tandem::import_data {
 
 uint32_t JudgedPairs::NumberOf(uint32_t query, uint32_t document, bool* is_new) {
   const auto number = static_cast<uint32_t>(pairs_.size());
-  const std::optional<uint32_t> there = numbers_.FindOrInsert(
-      data::PairHash(query, document), number, [&](uint32_t other) {
+  const std::optional<uint32_t> there =
+      numbers_.FindOrInsert(data::PairHash(query, document), number, [&](uint32_t other) {
         return pairs_[other].query == query && pairs_[other].document == document;
       });
   *is_new = !there;
   if (there) return *there;
-  pairs_.push_back({.query = query,
-                    .document = document,
-                    .grade = std::numeric_limits<double>::quiet_NaN()});
+  pairs_.push_back(
+      {.query = query, .document = document, .grade = std::numeric_limits<double>::quiet_NaN()});
   return number;
 }
 
@@ -45,7 +44,8 @@ ClickCounts JudgedPairs::GradeClicks(const ClickGradeRules& rules) {
   const std::vector<std::optional<double>> grades = clicks_.Grades(rules, &counts);
   for (size_t i = 0; i < grades.size(); ++i) {
     if (!grades[i]) continue;
-    pairs_[i].grade = std::isnan(pairs_[i].grade) ? *grades[i] : std::max(pairs_[i].grade, *grades[i]);
+    pairs_[i].grade =
+        std::isnan(pairs_[i].grade) ? *grades[i] : std::max(pairs_[i].grade, *grades[i]);
   }
   numbers_.Clear();
   std::erase_if(pairs_, [](const JudgedPair& pair) { return std::isnan(pair.grade); });

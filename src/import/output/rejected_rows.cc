@@ -9,9 +9,9 @@ namespace tandem::import_data {
 
 void RejectedRows::Add(const Row& row) {
   ++count_;
-  const auto known = std::find_if(
-      kinds_.begin(), kinds_.end(),
-      [&](const RejectedKind& kind) { return kind.kind == row.problem_kind; });
+  const auto known = std::find_if(kinds_.begin(), kinds_.end(), [&](const RejectedKind& kind) {
+    return kind.kind == row.problem_kind;
+  });
   if (known != kinds_.end()) {
     ++known->rows;
   } else {

@@ -64,8 +64,7 @@ StoredText DocumentStore::Add(std::string_view id, std::string_view title, std::
 
 StoredText QueryStore::Add(std::string_view id, std::string_view text) {
   const uint64_t hash = TextHash(text);
-  const std::optional<uint32_t> with_id =
-      id.empty() ? std::nullopt : texts_.Find(id);
+  const std::optional<uint32_t> with_id = id.empty() ? std::nullopt : texts_.Find(id);
   const std::optional<uint32_t> there =
       by_text_.Find(hash, [&](uint32_t other) { return texts_.text(other) == text; });
   if (there) {

@@ -29,9 +29,8 @@ void ParseInto(data::JsonLineParser& parser, const data::LineReader& reader, std
     const std::string place = fmt::format("{}:{}: ", reader.file(), reader.line_number());
     std::string problem = error.what();
     if (problem.starts_with(place)) problem.erase(0, place.size());
-    row->problem_kind = problem.find("not valid UTF-8") != problem.npos
-                            ? "rows that are not UTF-8"
-                            : kKind;
+    row->problem_kind =
+        problem.find("not valid UTF-8") != problem.npos ? "rows that are not UTF-8" : kKind;
     row->problem = std::move(problem);
   }
 }

@@ -26,11 +26,14 @@ constexpr std::array kRefused = {
             "is an Excel workbook: save its sheet as CSV (in Excel or LibreOffice \"Save As\", "
             "\"CSV UTF-8\"; without a window `soffice --headless --convert-to csv FILE`)"},
     Refused{".xls", "is an Excel workbook: save its sheet as CSV (\"Save As\", \"CSV UTF-8\")"},
-    Refused{".ods", "is a spreadsheet: save it as CSV (`soffice --headless --convert-to csv FILE`)"},
-    Refused{".pdf", "is a PDF: make text of it (`pdftotext FILE`), and of texts pairs by `tandem "
-                    "pairs FOLDER`"},
-    Refused{".docx", "is a document of Word: make text of it (`pandoc -t gfm FILE -o FILE.md`), and "
-                     "of texts pairs by `tandem pairs FOLDER`"}};
+    Refused{".ods",
+            "is a spreadsheet: save it as CSV (`soffice --headless --convert-to csv FILE`)"},
+    Refused{".pdf",
+            "is a PDF: make text of it (`pdftotext FILE`), and of texts pairs by `tandem "
+            "pairs FOLDER`"},
+    Refused{".docx",
+            "is a document of Word: make text of it (`pandoc -t gfm FILE -o FILE.md`), and "
+            "of texts pairs by `tandem pairs FOLDER`"}};
 
 // The ending in lower case, without ".gz".
 std::string EndingOf(const fs::path& path) {

@@ -60,8 +60,7 @@ class TableSource final : public RowSource {
 }  // namespace
 
 std::unique_ptr<RowSource> MakeTableSource(const std::filesystem::path& path,
-                                           const SourceOptions& options,
-                                           data::Warnings& warnings) {
+                                           const SourceOptions& options, data::Warnings& warnings) {
   return std::make_unique<TableSource>(path, options, warnings);
 }
 

@@ -136,9 +136,10 @@ Holdout HoldOut(const HoldoutInput& input, const HoldoutOptions& options) {
   }
   constexpr size_t kFewest = 4;
   if (queries < kFewest) {
-    throw UsageError(fmt::format("{} queries with a positive are too few to hold some out; "
-                                 "--holdout 0 puts all into train",
-                                 queries));
+    throw UsageError(
+        fmt::format("{} queries with a positive are too few to hold some out; "
+                    "--holdout 0 puts all into train",
+                    queries));
   }
   const auto half = static_cast<size_t>(
       std::max(1.0, std::round(options.share * static_cast<double>(queries) / 2)));

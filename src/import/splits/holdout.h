@@ -32,12 +32,12 @@ struct HoldoutInput {
 };
 
 struct Holdout {
-  std::vector<Split> of_query;   // [queries]
-  size_t test = 0;               // queries with a positive in each
+  std::vector<Split> of_query;  // [queries]
+  size_t test = 0;              // queries with a positive in each
   size_t dev = 0;
   size_t train = 0;
-  size_t families = 0;         // sets of queries that stay together
-  size_t largest_family = 0;   // queries with a positive in it
+  size_t families = 0;            // sets of queries that stay together
+  size_t largest_family = 0;      // queries with a positive in it
   size_t joined_near_copies = 0;  // queries that were joined to another as its near-copy
 };
 

@@ -30,10 +30,10 @@ struct NearCopyRules {
 // "What's UP?" as "what s up".
 std::string NormalText(std::string_view text);
 
-// Joins near-copies: calls `join(i, j)` for pairs of numbers below `count`, by which all near-copies
-// that were found are connected. `text(i)` gives the texts, UTF-8, in any order and several times.
-// The order of the texts decides nothing but the order of the calls, except where more than
-// kMostCompared share a band.
+// Joins near-copies: calls `join(i, j)` for pairs of numbers below `count`, by which all
+// near-copies that were found are connected. `text(i)` gives the texts, UTF-8, in any order and
+// several times. The order of the texts decides nothing but the order of the calls, except where
+// more than kMostCompared share a band.
 //
 // Memory: 128 bytes a text and the normalised texts of one band's candidates. Time: 64 hashes for
 // each character (7 s for 200,000 texts of 60 characters on a busy core), and comparisons.

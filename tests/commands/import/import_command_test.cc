@@ -38,9 +38,9 @@ class ImportCommand : public testing::Test {
 };
 
 TEST_F(ImportCommand, SaysWhatItUnderstoodAndWrote) {
-  const std::string csv =
-      Write("faq.csv", "\xEF\xBB\xBF"
-                       "Frage;Antwort\r\nWie?;So.\r\nWo?\r\nWann?;Jetzt, gleich.\r\n");
+  const std::string csv = Write("faq.csv",
+                                "\xEF\xBB\xBF"
+                                "Frage;Antwort\r\nWie?;So.\r\nWo?\r\nWann?;Jetzt, gleich.\r\n");
   const ProgramResult result = Import(csv, {"--holdout", "0", "--max-rejected", "40%"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr(csv + "  CSV, separated by semicolons     3\n"
@@ -57,8 +57,8 @@ TEST_F(ImportCommand, SaysWhatItUnderstoodAndWrote) {
   EXPECT_THAT(result.err, HasSubstr("faq.csv: byte order marks, ignored: 1 (first at line 1)\n"));
   EXPECT_THAT(result.err, HasSubstr("warning: 1 of 3 rows cannot be used; they are in " +
                                     Path("out/rejected.jsonl") + ", each with its reason\n"));
-  EXPECT_THAT(result.err, HasSubstr("wrote " + Path("out") +
-                                    ": queries 2, documents 2, judgements 2\n"));
+  EXPECT_THAT(result.err,
+              HasSubstr("wrote " + Path("out") + ": queries 2, documents 2, judgements 2\n"));
   EXPECT_THAT(ReadFile(Path("out/rejected.jsonl")), HasSubstr("\"row\": \"Wo?\""));
 }
 
@@ -79,18 +79,18 @@ TEST_F(ImportCommand, ItsFolderIsInspected) {
 }
 
 TEST_F(ImportCommand, DryRunShowsRowsAndWritesNothing) {
-  const std::string file = Write(
-      "log.jsonl",
-      "{\"prompt\": \"How?\", \"reply\": \"So.\", \"vote\": \"up\"}\n"
-      "{\"prompt\": \"How?\", \"reply\": \"Or so.\", \"vote\": \"down\"}\n");
+  const std::string file =
+      Write("log.jsonl",
+            "{\"prompt\": \"How?\", \"reply\": \"So.\", \"vote\": \"up\"}\n"
+            "{\"prompt\": \"How?\", \"reply\": \"Or so.\", \"vote\": \"down\"}\n");
   const ProgramResult result =
       RunTandem({"import", file, "--dry-run", "--holdout", "0", "--format", "json"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   const auto found = nlohmann::json::parse(result.out);
   EXPECT_EQ(found["columns"][0]["understood"], "query: \"prompt\" (by its name)");
-  EXPECT_EQ(found["first_rows"][1],
-            (nlohmann::json{
-                {"line", 2}, {"query", "How?"}, {"grade", "0"}, {"document", "Or so."}}));
+  EXPECT_EQ(
+      found["first_rows"][1],
+      (nlohmann::json{{"line", 2}, {"query", "How?"}, {"grade", "0"}, {"document", "Or so."}}));
   EXPECT_THAT(result.err, HasSubstr("labels that are words were read as down=0 (1), up=1 (1); "
                                     "--labels decides otherwise"));
   EXPECT_THAT(result.err, HasSubstr("nothing was written (--dry-run)"));
@@ -126,8 +126,9 @@ TEST_F(ImportCommand, BadInput) {
   ExpectError(Import(Write("g.pdf", "%PDF-1.7")), 2, "pdftotext");
   ExpectError(Import(Write("h.csv", std::string_view("\xFF\xFEq\0,\0", 6))), 3, "iconv -f UTF-16");
   ExpectError(Import(folder_.path().native()), 2, "tandem pairs ");
-  ExpectError(Import(Write("i.jsonl", "[\"q\", \"a\"]\n{\"question\": \"q\", \"answer\": \"a\"}\n")),
-              2, "1 of 2 rows (50.0 %) cannot be used, more than --max-rejected 10%");
+  ExpectError(
+      Import(Write("i.jsonl", "[\"q\", \"a\"]\n{\"question\": \"q\", \"answer\": \"a\"}\n")), 2,
+      "1 of 2 rows (50.0 %) cannot be used, more than --max-rejected 10%");
   ExpectError(Import(Write("j.csv", "question,answer\nq,caf\xE9\n")), 2,
               "the byte 0xE9 at column 6; a file in Windows-1252 or Latin-1 is converted with");
   ExpectError(Import(Write("k.csv", good), {"--document", "anser"}), 2, "did you mean answer?");

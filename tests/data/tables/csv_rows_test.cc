@@ -86,7 +86,9 @@ TEST(CsvRows, ReadsQuotesAsCharactersWhereAsked) {
   const CsvDialect plain{.delimiter = '\t', .quotes = false};
   EXPECT_EQ(RowsOf("\"a\tb\"\n\"\t\"\"\n", plain), "1:[\"a][b\"] 2:[\"][\"\"] ");
   // The byte that libcsv is told as the quote, and the one that stands for it.
-  EXPECT_EQ(RowsOf("\xFF" "a\tb\nc\td\n\xFE\te\n", plain),
+  EXPECT_EQ(RowsOf("\xFF"
+                   "a\tb\nc\td\n\xFE\te\n",
+                   plain),
             "1:!rows that are not UTF-8 2:[c][d] 3:!rows that are not UTF-8 ");
 }
 
@@ -103,9 +105,7 @@ TEST(CsvRows, NamesBytesThatAreNoText) {
 }
 
 TEST(CsvRows, NamesTheLineOnWhichAQuoteBeginsThatNeverCloses) {
-  const auto error = [](std::string_view bytes) {
-    return DataErrorOf([&] { RowsOf(bytes); });
-  };
+  const auto error = [](std::string_view bytes) { return DataErrorOf([&] { RowsOf(bytes); }); };
   EXPECT_THAT(error("a,b\nc,\"d\ne,f\ng,h\n"),
               HasSubstr("f.csv:2: a quote that begins on this line never closes"));
   // The row begins on line 1, and its first quotes close.

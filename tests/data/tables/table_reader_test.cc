@@ -110,8 +110,8 @@ TEST_F(Tables, RefuseWhatIsNone) {
 
 // What keys of training lines mean, columns mean.
 TEST_F(Tables, AreTrainingLines) {
-  const std::string path = Write(
-      "train.csv", "anchor;positive;negative_1;note\n\"a \"\"b\"\"\";\"p\nq\";n;x\na;r;;y\n");
+  const std::string path =
+      Write("train.csv", "anchor;positive;negative_1;note\n\"a \"\"b\"\"\";\"p\nq\";n;x\na;r;;y\n");
   const Dataset dataset = ReadDataset(path, "auto", "train", &warnings_);
   ASSERT_EQ(dataset.judged.size(), 2U);
   EXPECT_EQ(dataset.queries.text(0), "a \"b\"");
