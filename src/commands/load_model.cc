@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "cli/process/job.h"
+#include "cli/process/signal_watch.h"
 #include "tensor/core/tensor.h"
 #include "tensor/machine/device.h"
 #include "tensor/machine/precision.h"
@@ -56,10 +57,12 @@ search::EncodeOptions BulkOptions(const Globals& globals) {
   const tensor::Precision precision =
       tensor::ResolvePrecision(name.empty() ? "fp32" : name, CommandDevice(globals));
   tensor::ApplyPrecision(precision);
-  return {.precision = precision,
-          .threads = ThreadsOf(globals),
-          .group = CurrentGroup(),
-          .compare_inputs = true};
+  return {
+      .precision = precision,
+      .threads = ThreadsOf(globals),
+      .stop = dist::IsShared(CurrentGroup()) ? StopRequest() : StopRequest(SignalWatch::Received),
+      .group = CurrentGroup(),
+      .compare_inputs = true};
 }
 
 }  // namespace tandem::app

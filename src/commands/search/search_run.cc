@@ -19,6 +19,7 @@
 #include "commands/search/hits_output.h"
 #include "commands/search/hits_text.h"
 #include "commands/search/search_command.h"
+#include "commands/until_stopped.h"
 #include "data/formats/beir.h"
 #include "data/formats/trec_run.h"
 #include "data/judgements/judged_data.h"
@@ -58,8 +59,11 @@ void SearchFreeText(const SearchOptions& options, const search::RetrieveOptions&
   const auto calibration = CalibrationOf(*model, options.model);
   const index::HitFilter filter = FilterOf(options, calibration);
   const data::Texts documents = data::LoadBeirCorpus(options.dataset);
-  const std::vector<search::QueryHits> found =
-      search::RetrieveForTexts(*model, documents, options.queries, retrieve);
+  const std::vector<search::QueryHits> found = UntilStopped("nothing was found", [&] {
+    auto hits = search::RetrieveForTexts(*model, documents, options.queries, retrieve);
+    StopIfAsked();
+    return hits;
+  });
   HitsOutput output(
       {.format = options.format, .text = OutputStyle(), .asked = WhatIsAsked(options)},
       [](std::string_view text) { std::cout << text; });
@@ -140,7 +144,13 @@ void SearchQueries(const SearchOptions& options, const search::RetrieveOptions& 
   const index::HitFilter filter = FilterOf(options, calibration);
   const data::Dataset dataset = ReadQueries(options);
   CheckIds(dataset, options.output);
-  search::Retrieved retrieved = search::Retrieve(*model, dataset, retrieve);
+  search::Retrieved retrieved = UntilStopped(
+      fmt::format("{} was not written", options.output == "-" ? "the run" : options.output.c_str()),
+      [&] {
+        search::Retrieved found = search::Retrieve(*model, dataset, retrieve);
+        StopIfAsked();
+        return found;
+      });
   PrintRemarks(RemarksOn(dataset, options, retrieved.run));
   Filter(filter, WhatIsAsked(options), &retrieved.run);
   WriteRun(options.output, retrieved.run);

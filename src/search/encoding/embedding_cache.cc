@@ -51,6 +51,8 @@ class BlockEncoder {
         encode_(options.encode) {
     encode_.window_texts = kBlockRows;
     encode_.compare_inputs = false;  // once for all blocks (EmbedDistinct)
+    // A block is finished and kept, so that nothing of it is lost.
+    if (!options.folder.empty()) encode_.stop = nullptr;
     if (!options.encode.prompt) return;
     encode_.prompt = [this](size_t i) { return options_.encode.prompt(distinct_.first[at_ + i]); };
   }
@@ -127,9 +129,16 @@ class BlockEncoder {
           done_ += static_cast<size_t>(rows.size(0));
           if (options_.progress) options_.progress(done_);
           if (options_.between_blocks) options_.between_blocks();
+          ThrowIfStopped();
           if (shared() && options_.between_shared_blocks) options_.between_shared_blocks();
         });
     counts_ += counted;
+  }
+
+  void ThrowIfStopped() const {
+    if (const int signal = StopSignal(options_.encode.stop)) {
+      throw Interrupted(signal, "interrupted");
+    }
   }
 
   model::DualEncoder& model_;

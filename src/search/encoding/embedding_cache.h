@@ -22,7 +22,7 @@ namespace tandem::search {
 struct CacheOptions {
   // The cache (CacheFolder()). Empty: nothing is kept, and the embeddings are in memory.
   std::filesystem::path folder;
-  EncodeOptions encode;  // its window is not used
+  EncodeOptions encode;  // its window is not used; with a folder, `stop` is asked between blocks
   // Called between blocks and while another process is waited for. It may throw, to stop: blocks
   // that are finished stay in the cache.
   std::function<void()> between_blocks;
