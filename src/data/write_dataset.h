@@ -29,6 +29,11 @@ struct WriteOptions {
   // sentence_transformers: the negatives of a line; 0 leaves all out. Queries with fewer are
   // left out. Without it a line has as many as the query with the fewest.
   std::optional<size_t> negatives;
+  // sentence_transformers: what the columns of a query, a positive (or judged document) and its
+  // scores are called; "": as the format's writer calls them.
+  std::string query_column;
+  std::string document_column;
+  std::string score_column;
 };
 
 // Counts of the output that was written.

@@ -24,8 +24,8 @@ CommandBody Configure(Flags& flags) {
   const auto options = std::make_shared<InspectOptions>();
   flags
       .Add("path", options->path,
-           "Folder: a model, a training run, a checkpoint, a BEIR data set, embeddings (also in "
-           "parts). File: "
+           "Folder: a model, a training run, a checkpoint, a BEIR data set, an index, embeddings "
+           "(also in parts). File: "
            ".safetensors, .npy, .jsonl (texts or training lines), .trec or .run, .tsv or .qrels "
            "(judgements)")
       .Required();
