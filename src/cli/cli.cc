@@ -25,6 +25,7 @@
 #include "cli/help/help_text.h"
 #include "cli/help/usage_message.h"
 #include "cli/process/memory_problem.h"
+#include "cli/process/signal_watch.h"
 #include "cli/terminal.h"
 #include "cli/version.h"
 
@@ -199,6 +200,7 @@ int RunCommandLine(CommandTable commands, int argc, const char* const* argv) {
   }
   Terminal::Get().set_quiet(asked.globals.quiet);
   SetMessageSink(&Terminal::Get());
+  CleanUpOnSignals();
   return RunGuarded([&] { asked.run(asked.globals); });
 }
 

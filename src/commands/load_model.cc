@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "cli/process/job.h"
+#include "cli/process/signal_watch.h"
 #include "commands/asked_precision.h"
 #include "commands/precision_advice.h"
 #include "tensor/core/tensor.h"
@@ -62,10 +63,12 @@ search::EncodeOptions BulkOptions(const Globals& globals) {
                                               return tensor::ResolvePrecision(name, device);
                                             });
   tensor::ApplyPrecision(precision);
-  search::EncodeOptions options{.precision = precision,
-                                .threads = ThreadsOf(globals),
-                                .group = CurrentGroup(),
-                                .compare_inputs = true};
+  search::EncodeOptions options{
+      .precision = precision,
+      .threads = ThreadsOf(globals),
+      .stop = dist::IsShared(CurrentGroup()) ? StopRequest() : StopRequest(SignalWatch::Received),
+      .group = CurrentGroup(),
+      .compare_inputs = true};
   if (asked.name.empty() && device.is_cpu() && !globals.quiet) options.before = PrecisionAdvice();
   return options;
 }

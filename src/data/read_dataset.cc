@@ -77,4 +77,10 @@ Dataset ReadDataset(const std::filesystem::path& path, std::string_view format,
   return builder.Take();
 }
 
+std::string_view RoleOfKey(std::string_view format, std::string_view key) {
+  if (format == "sentence_transformers") return ColumnRole(key);
+  if (format == "flag_embedding") return FlagEmbeddingRole(key);
+  return format == "tevatron" ? TevatronRole(key) : "";
+}
+
 }  // namespace tandem::data

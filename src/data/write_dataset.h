@@ -35,6 +35,11 @@ struct WriteOptions {
   // (a document that is held out must not be a negative of training). Empty: none.
   std::function<std::string_view(uint32_t query)> split_of_query;
   std::function<bool(uint32_t query, const Judgement& judgement)> leaves_out;
+  // sentence_transformers: what the columns of a query, a positive (or judged document) and its
+  // scores are called; "": as the format's writer calls them.
+  std::string query_column;
+  std::string document_column;
+  std::string score_column;
 };
 
 // Counts of the output that was written.

@@ -82,6 +82,9 @@ class DocumentIndex {
   // Views into mapped files, valid as long as the index.
   virtual std::string_view id(uint32_t document) const = 0;
   virtual std::string_view text(uint32_t document) const = 0;  // "" where texts are not kept
+  // What the text begins with, a title and a blank after it; "" without one, and in indexes of
+  // earlier versions.
+  virtual std::string_view title(uint32_t document) const = 0;
   virtual data::MetadataValue metadata(uint32_t document, size_t field) const = 0;
 };
 

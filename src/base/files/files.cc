@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/files/file_parts.h"
+#include "base/files/temporary_paths.h"
 
 namespace tandem {
 namespace {
@@ -107,12 +108,14 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   temporary_ += fmt::format(".tmp{}", ::getpid());
   descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor_ < 0) throw OutputError(path_.native(), "cannot be created", errno);
+  AddTemporaryPath(temporary_);
 }
 
 AtomicFile::~AtomicFile() {
   if (descriptor_ < 0) return;
   ::close(descriptor_);
   ::unlink(temporary_.c_str());
+  ForgetTemporaryPath(temporary_);
 }
 
 void AtomicFile::Flush() {
@@ -142,6 +145,7 @@ void AtomicFile::Commit() {
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
     throw OutputError(path_.native(), "cannot be put in place", errno);
   }
+  ForgetTemporaryPath(temporary_);
   ::close(descriptor_);
   descriptor_ = -1;
 }

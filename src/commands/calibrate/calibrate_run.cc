@@ -12,6 +12,7 @@
 #include "commands/calibrate/calibration_study.h"
 #include "commands/load_model.h"
 #include "commands/model_calibration.h"
+#include "commands/until_stopped.h"
 #include "data/judgements/judged_data.h"
 #include "search/retrieval/retrieve.h"
 #include "search/scoring/score_samples.h"
@@ -65,7 +66,12 @@ void Remark(const CalibrationStudy& study, const CalibrateOptions& options) {
 void RunCalibrate(const CalibrateOptions& options) {
   const auto model = LoadModel(options.globals, options.model);
   const data::JudgedData judged = data::LoadJudgedData(options.dataset, options.split);
-  const std::vector<eval::QuerySamples> samples = SamplesOf(*model, judged, options);
+  const std::vector<eval::QuerySamples> samples =
+      UntilStopped(fmt::format("{} is as it was", options.model.model), [&] {
+        auto found = SamplesOf(*model, judged, options);
+        StopIfAsked();
+        return found;
+      });
   const CalibrationStudy study = StudyCalibrations(
       {.samples = samples,
        .before = CalibrationOf(*model, options.model),

@@ -35,7 +35,9 @@ constexpr const char* kMeasures = "ndcg@10,mrr@10,map,recall@100";
 void AddInputFlags(Flags& flags, CompareCommandOptions& options) {
   flags
       .Add("systems", options.systems,
-           "TREC runs or model folders, two or more; the others are compared with the first")
+           "TREC runs, model folders, or folders of runs by `train --seeds`, two or more; the "
+           "others "
+           "are compared with the first")
       .Required();
   flags.Add("--qrels", options.qrels, "Judgements: TREC qrels or a BEIR qrels .tsv");
   flags.Add("--dataset", options.dataset,

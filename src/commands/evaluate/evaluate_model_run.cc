@@ -25,6 +25,7 @@
 #include "commands/load_model.h"
 #include "commands/model_calibration.h"
 #include "commands/ranked_depth.h"
+#include "commands/until_stopped.h"
 #include "data/judgements/candidates.h"
 #include "data/judgements/judged_data.h"
 #include "data/judgements/pool.h"
@@ -237,10 +238,14 @@ void RunEvaluateModel(const EvaluateOptions& options, const EvaluatedSet& set) {
     if (!group.alone() && !options.embeddings.empty()) {
       throw UsageError("--embeddings names a folder for one process, and this is one of several");
     }
-    const auto model = LoadModel(options.globals, options.model);
-    const ModelEvaluation found =
-        EvaluateModel(*model, set, options.measures, options,
-                      {.embeddings = options.embeddings, .cache = CacheUnless(options.no_cache)});
+    const ModelEvaluation found = UntilStopped("nothing was measured", [&] {
+      const auto model = LoadModel(options.globals, options.model);
+      ModelEvaluation result =
+          EvaluateModel(*model, set, options.measures, options,
+                        {.embeddings = options.embeddings, .cache = CacheUnless(options.no_cache)});
+      StopIfAsked();
+      return result;
+    });
     if (group.leads()) Print(found, options);
   });
 }

@@ -15,6 +15,7 @@
 #include "commands/evaluate/evaluation_output.h"
 #include "commands/evaluate/suite_output.h"
 #include "commands/load_model.h"
+#include "commands/until_stopped.h"
 
 namespace tandem::app {
 namespace {
@@ -30,16 +31,9 @@ EmbeddingPlaces PlacesFor(const EvaluateOptions& options, const EvaluatedModel& 
   return places;
 }
 
-}  // namespace
-
 // Only one model and one data set are in memory at a time, because both may be large. Reading a
 // corpus again costs little compared with encoding it.
-void RunEvaluateSuite(const EvaluateOptions& options, const EvaluationPlan& plan) {
-  if (!CurrentLaunch().alone()) {
-    throw UsageError(
-        "several processes share the evaluation of one model on one data set; give one --model and "
-        "one --dataset, or start one process");
-  }
+SuiteResults EvaluateAll(const EvaluateOptions& options, const EvaluationPlan& plan) {
   SuiteResults results{.plan = plan, .of = {plan.sets.size(), std::vector<ModelEvaluation>()}};
   size_t done = 0;
   for (const EvaluatedModel& named : plan.models) {
@@ -50,9 +44,24 @@ void RunEvaluateSuite(const EvaluateOptions& options, const EvaluationPlan& plan
                        plan.models.size() * plan.sets.size()));
       results.of[s].push_back(
           EvaluateModel(*model, set, plan.measures, options, PlacesFor(options, named, set)));
+      StopIfAsked();
       PrintRemarks(results.of[s].back().remarks);
     }
   }
+  return results;
+}
+
+}  // namespace
+
+void RunEvaluateSuite(const EvaluateOptions& options, const EvaluationPlan& plan) {
+  if (!CurrentLaunch().alone()) {
+    throw UsageError(
+        "several processes share the evaluation of one model on one data set; give one --model and "
+        "one --dataset, or start one process");
+  }
+  const SuiteResults results = UntilStopped(
+      options.no_cache ? "nothing was measured" : "the next call finds the embeddings of this one",
+      [&] { return EvaluateAll(options, plan); });
   std::cout << FormatSuite(results, options.format, options.per_query, OutputStyle());
 }
 

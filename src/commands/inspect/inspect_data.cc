@@ -63,13 +63,33 @@ Json InspectTexts(const fs::path& path, data::Warnings& warnings) {
   return found;
 }
 
+// What training reads a column as; "not read" also where a rule passes over it.
+std::string RoleOf(const data::LineSummary& lines, const std::string& column) {
+  const std::string_view role = data::RoleOfKey(lines.format, column);
+  return role.empty() || lines.ignored.contains(column) ? "not read" : std::string(role);
+}
+
+// Returns how many documents have each label or score, and what that is where labels say it.
+Json ScoreRows(const data::LineSummary& lines) {
+  Json rows = Json::array();
+  for (const auto& [score, documents] : lines.by_score) {
+    Json row = {{"score", score}, {"documents", documents}};
+    if (lines.meaning == data::ScoreMeaning::kLabels) {
+      row["is"] = score == 1 ? "positive" : "negative";
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 Json ColumnRows(const data::LineSummary& lines) {
   Json rows = Json::array();
   for (const data::LineColumn& column : lines.columns) {
     rows.push_back({{"column", column.name},
                     {"type", column.type},
                     {"lines", column.lines},
-                    {"used", !lines.ignored.contains(column.name)}});
+                    {"used", !lines.ignored.contains(column.name)},
+                    {"read_as", RoleOf(lines, column.name)}});
   }
   return rows;
 }
@@ -120,6 +140,7 @@ Json InspectTrainingLines(const fs::path& path, const data::LineRules& rules,
                             {"lowest", lines.lowest_score},
                             {"highest", lines.highest_score}});
   }
+  if (!lines.by_score.empty()) found["by_score"] = ScoreRows(lines);
   found["repeats"] = {{"pairs", lines.repeated_pairs},
                       {"positive_and_negative", lines.contradicting_pairs}};
   found["empty_texts"] = lines.empty_texts;

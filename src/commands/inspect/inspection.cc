@@ -49,6 +49,7 @@ struct FolderKind {
 constexpr FolderKind kFolderKinds[] = {
     {"recipe.resolved.toml", InspectTrainingRun},
     {"metrics.jsonl", InspectTrainingRun},
+    {"index.json", InspectIndex},
     {"adapter_config.json", InspectAdapter},
     {"modules.json", InspectModel},
     {"tandem.json", InspectModel},
@@ -109,13 +110,14 @@ Json Inspect(const fs::path& path, const data::LineRules& rules, int threads) {
   }
   if (embeddings::EmbeddingParts::AreIn(path)) return InspectParts(path);
   if (IsCache(path)) return InspectCache(path);
-  throw UsageError(fmt::format(
-      "{}: nothing in this folder tells what it is; known are models (modules.json or "
-      "config.json), adapters (adapter_config.json), training runs "
-      "(recipe.resolved.toml), checkpoints (state.json), BEIR data "
-      "sets (corpus.jsonl and queries.jsonl) and embeddings (embeddings.npy, or parts of "
-      "`tandem encode --shard`){}",
-      path.native(), data::FilesInstead(path)));
+  throw UsageError(
+      fmt::format("{}: nothing in this folder tells what it is; known are models (modules.json or "
+                  "config.json), adapters (adapter_config.json), training runs "
+                  "(recipe.resolved.toml), checkpoints (state.json), BEIR data "
+                  "sets (corpus.jsonl and queries.jsonl), indexes (index.json) and embeddings "
+                  "(embeddings.npy, or parts of "
+                  "`tandem encode --shard`){}",
+                  path.native(), data::FilesInstead(path)));
 }
 
 }  // namespace tandem::app

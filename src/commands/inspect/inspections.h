@@ -25,6 +25,10 @@ Json InspectTowerAdapters(const std::filesystem::path& path);
 Json InspectTrainingRun(const std::filesystem::path& path);
 Json InspectCheckpoint(const std::filesystem::path& path);
 
+// In inspect_index.cc: a folder of `tandem index`, by its index.json and what building measured.
+// Throws the errors of index::ReadManifest.
+Json InspectIndex(const std::filesystem::path& path);
+
 // In inspect_data.cc; all throw DataError. InspectJsonLines reads texts or training lines, which
 // the first line tells apart.
 Json InspectJsonLines(const std::filesystem::path& path, const data::LineRules& rules);

@@ -77,7 +77,7 @@ void AddInputFlags(Flags& flags, MineOptions& options) {
            "BEIR folder, or file of training lines (JSON, CSV or TSV, also gzipped)")
       .Required();
   flags
-      .Add("--format", options.source.format,
+      .Add("--from", options.source.format,
            "Format of the data set; auto: a folder is beir, a file by its keys")
       .OneOf({"auto", "beir", "sentence_transformers", "flag_embedding", "tevatron"})
       .ShowDefault();
@@ -130,8 +130,11 @@ CommandBody Configure(Flags& flags) {
   AddCacheFlag(flags, given->no_cache);
   flags.Add("--output", options.output.path, "File (or folder, for beir) to write; must not exist")
       .Required();
-  flags.Add("--output-format", options.output.format, "Format to write")
+  flags.Add("--to", options.output.format, "Format to write")
       .OneOf({"flag_embedding", "sentence_transformers", "beir"})
+      .ShowDefault();
+  flags.Add("--format", options.output.summary, "Format of the summary: text or json")
+      .OneOf({"text", "json"})
       .ShowDefault();
   AddLengthFlags(flags, options.model);
   return [given](const Globals& globals) {

@@ -17,6 +17,7 @@
 #include "cli/process/short_waits.h"
 #include "commands/catalogues.h"
 #include "commands/report/report_plan.h"
+#include "commands/until_stopped.h"
 #include "report/page/page.h"
 #include "report/records/report_input.h"
 
@@ -51,7 +52,9 @@ void RunReport(const ReportOptions& options) {
     report::CheckReportInput(plan.inputs);
     report::CheckReportFolder(output);
     WaitBriefly();
-    measured = MeasureForReport(plan.models, options.relevance_level, options.globals);
+    measured = UntilStopped(
+        "no page was written; the next call finds the embeddings that were made so far",
+        [&] { return MeasureForReport(plan.models, options.relevance_level, options.globals); });
   }
   for (const report::RunNote& note : plan.notes) {
     Note(fmt::format("{}: {}", note.run, note.sentence));

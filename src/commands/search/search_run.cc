@@ -19,6 +19,7 @@
 #include "commands/search/hits_output.h"
 #include "commands/search/hits_text.h"
 #include "commands/search/search_command.h"
+#include "commands/until_stopped.h"
 #include "data/formats/beir.h"
 #include "data/formats/trec_run.h"
 #include "data/judgements/judged_data.h"
@@ -78,9 +79,13 @@ void SearchFreeText(const SearchOptions& options, const search::RetrieveOptions&
   const auto calibration = CalibrationOf(*model, options.model);
   const index::HitFilter filter = FilterOf(options, calibration);
   const Corpus corpus = ReadCorpus(options);
-  const std::vector<search::QueryHits> found =
-      corpus.groups ? search::RetrieveForTexts(*model, *corpus.groups, options.queries, retrieve)
+  const std::vector<search::QueryHits> found = UntilStopped("nothing was found", [&] {
+    auto hits = corpus.groups
+                    ? search::RetrieveForTexts(*model, *corpus.groups, options.queries, retrieve)
                     : search::RetrieveForTexts(*model, corpus.documents, options.queries, retrieve);
+    StopIfAsked();
+    return hits;
+  });
   HitsOutput output(
       {.format = options.format, .text = OutputStyle(), .asked = WhatIsAsked(options)},
       [](std::string_view text) { std::cout << text; });
@@ -173,7 +178,13 @@ void SearchQueries(const SearchOptions& options, const search::RetrieveOptions& 
   const search::RetrievalTask task =
       groups ? search::RetrievalTask(*groups, dataset.queries, dataset.judged)
              : search::RetrievalTask(dataset);
-  search::Retrieved retrieved = search::Retrieve(*model, task, retrieve);
+  search::Retrieved retrieved = UntilStopped(
+      fmt::format("{} was not written", options.output == "-" ? "the run" : options.output.c_str()),
+      [&] {
+        search::Retrieved found = search::Retrieve(*model, task, retrieve);
+        StopIfAsked();
+        return found;
+      });
   PrintRemarks(RemarksOn(task, options, retrieved.run));
   Filter(filter, WhatIsAsked(options), &retrieved.run);
   WriteRun(options.output, retrieved.run);

@@ -134,7 +134,8 @@ class ModelBackend final : public serve::Backend {
         found = {.id = index_->id(one.document),
                  .score = one.score,
                  .probability = one.probability,
-                 .text = index_->text(one.document)};
+                 .text = index_->text(one.document),
+                 .title = index_->title(one.document)};
         if (one.highlight) found.highlight = {one.highlight->begin, one.highlight->end};
       }
     }

@@ -22,6 +22,7 @@ namespace {
 using Kind = JsonField::Kind;
 
 constexpr std::string_view kProbabilities = "probabilities";
+constexpr std::string_view kScoreRole = "label or score";
 constexpr FormatKeys kSentenceTransformersKeys = {
     .query = "\"anchor\", \"query\", \"question\", \"sentence1\" or \"premise\"",
     .positive = "\"positive\", \"document\", \"answer\", \"sentence2\" or \"hypothesis\"",
@@ -237,6 +238,33 @@ Dataset ReadColumns(const std::filesystem::path& path, Warnings* warnings) {
   WarningScope scope(warnings);
   LineReader reader(path, scope.get());
   return ReadColumns(reader);
+}
+
+ColumnNames ColumnNamesOf(const std::filesystem::path& path) {
+  Warnings ignored;  // the file's own reader counts them
+  LineReader reader(path, ignored);
+  std::string_view line;
+  if (!reader.Next(&line)) throw DataError(reader.file(), 0, "", "holds no example");
+  JsonLineParser parser;
+  ColumnNames found;
+  for (const JsonField& field : parser.Parse(reader, line)) {
+    const std::string_view role = ColumnRole(field.key);
+    if (role == "query") found.query = field.key;
+    if (role == "positive") found.positive = field.key;
+    if (role == kScoreRole) found.score = field.key;
+  }
+  return found;
+}
+
+std::string_view ColumnRole(std::string_view key) {
+  const auto among = [key](Names names) {
+    return std::find(names.begin(), names.end(), key) != names.end();
+  };
+  if (among(kQueryNames)) return "query";
+  if (among(kPositiveNames)) return "positive";
+  if (IsNegative(key)) return "negative";
+  if (key == kProbabilities) return "probabilities of grades";
+  return among(kScoreNames) ? kScoreRole : "";
 }
 
 }  // namespace tandem::data

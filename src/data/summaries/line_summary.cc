@@ -87,6 +87,7 @@ class CountingSink final : public ExampleSink {
     const bool first = summary_.scored++ == 0;
     summary_.lowest_score = first ? score : std::min(summary_.lowest_score, score);
     summary_.highest_score = first ? score : std::max(summary_.highest_score, score);
+    CountScore(score);
   }
 
   void SetScores(const LineScores& scores) override { tally_.BeginLine(reader_, scores); }
@@ -141,6 +142,14 @@ class CountingSink final : public ExampleSink {
     repeats_ += !is_new;
     (in_list ? pair->positive : pair->negative) = true;
     (by_label ? pair->labelled_positive : pair->labelled_negative) = true;
+  }
+
+  // Counts each score by itself while they are few.
+  void CountScore(double score) {
+    if (too_many_scores_) return;
+    ++summary_.by_score[score];
+    too_many_scores_ = summary_.by_score.size() > LineSummary::kMostScores;
+    if (too_many_scores_) summary_.by_score.clear();
   }
 
   void WriteByMeaning() {
@@ -203,6 +212,7 @@ class CountingSink final : public ExampleSink {
   std::vector<uint64_t> documents_of_line_;  // their hashes
   SideCounts by_list_, by_label_, without_scores_;
   Count against_lists_, bare_;
+  bool too_many_scores_ = false;
   uint64_t repeats_ = 0;  // in the sample of pairs
   HashSample<Nothing> queries_;
   HashSample<Nothing> documents_;

@@ -32,7 +32,7 @@ constexpr size_t kBlockRows = 4096;
 std::string SourceLines(const IndexEncoder& encoder, const DocumentSource& source,
                         std::string_view change) {
   return fmt::format(
-      "{}\ndocuments {:016x}\n{}block {}\n{}", change, source.hash,
+      "{}\ndocuments {:016x} with titles\n{}block {}\n{}", change, source.hash,
       encoder.parts == nullptr ? "" : fmt::format("parts {:016x}\n", encoder.parts->hash()),
       kBlockRows,
       search::EncodingSource(encoder.model, model::TextKind::kDocument, encoder.encode).lines());
@@ -111,6 +111,7 @@ void Encode(IndexEncoder& encoder, const StagedDocuments& staged, const std::fil
   search::EncodeOptions encode = encoder.encode;
   encode.window_texts = kBlockRows;
   encode.label = "encode documents";
+  encode.stop = nullptr;  // a block is finished and kept (ThrowIfStopped)
   encode.encoded_before = before;
   report->counts = search::EncodeTexts(
       encoder.model, model::TextKind::kDocument, staged.rows() - before,

@@ -1,5 +1,6 @@
 #include "search/encoding/block_encoder.h"
 
+#include "base/process/interrupt.h"
 #include "tensor/core/make.h"
 
 namespace tandem::search {
@@ -15,6 +16,8 @@ BlockEncoder::BlockEncoder(model::DualEncoder& model, model::TextKind kind, cons
   encode_.window_texts = kBlockRows;
   encode_.compare_inputs = false;  // once for all blocks (EmbedDistinct)
   encode_.before = nullptr;        // Announce
+  // A block is finished and kept, so that nothing of it is lost.
+  if (!options.folder.empty()) encode_.stop = nullptr;
   if (!options.encode.prompt) return;
   encode_.prompt = [this](size_t i) { return options_.encode.prompt(distinct_.first[at_ + i]); };
 }
@@ -45,9 +48,16 @@ void BlockEncoder::EncodeTogether(size_t first, size_t count, const EmbeddingSin
         done_ += static_cast<size_t>(rows.size(0));
         if (options_.progress) options_.progress(done_);
         if (options_.between_blocks) options_.between_blocks();
+        ThrowIfStopped();
         if (shared() && options_.between_shared_blocks) options_.between_shared_blocks();
       });
   counts_ += counted;
+}
+
+void BlockEncoder::ThrowIfStopped() const {
+  if (const int signal = StopSignal(options_.encode.stop)) {
+    throw Interrupted(signal, "interrupted");
+  }
 }
 
 void BlockEncoder::Complete(const tensor::Tensor& rows) {

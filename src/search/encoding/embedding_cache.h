@@ -26,7 +26,8 @@ struct CacheOptions {
   // Bytes of all files of the cache; a new one takes the place of those unused for longest. None:
   // CacheLimit().
   std::optional<uint64_t> limit;
-  EncodeOptions encode;  // its window is for EmbedInOrder's sink alone
+  EncodeOptions encode;  // its window is for EmbedInOrder's sink alone; with a folder, `stop` is
+                         // asked between blocks
   // Called between blocks and while another process is waited for. It may throw, to stop: blocks
   // that are finished stay in the cache.
   std::function<void()> between_blocks;

@@ -56,6 +56,7 @@ const std::vector<FlagCase>& Cases() {
       {"--shard", kDecides, more({"--shard", "0/3"}), "give the same number of shards",
        more({"--shard", "0/2"})},
       {"--resume", kNotOfFiles},
+      {"--force", kNotOfFiles},
       {"--block-texts", kDecides, more({"--block-texts", "50"}), "give the same --block-texts"},
       {"--kind", kDecides, more({"--kind", "query"}), "give the same --kind"},
       {"--prompt", kDecides, more({"--prompt", "a prompt"}), "give the same --prompt"},

@@ -29,7 +29,7 @@ class TrainErrors : public testing::Test {
         Path("recipe.toml"),
         fmt::format("threads = 1\nprecision = \"fp32\"\n[model]\nbase = \"{0}/base\"\n[data]\n"
                     "train = \"{0}/data\"\npositive_grade = 2\n[objective]\nname = \"infonce\"\n"
-                    "[train]\nbatch = 8\ncheckpoint_every = \"2 steps\"\n{1}",
+                    "[train]\nbatch = 8\ncheckpoint_every = \"2 steps\"\nkeep_checkpoints = 2\n{1}",
                     folder_.path().native(), further));
   }
   std::filesystem::path Path(const std::string& name) const { return folder_.path() / name; }

@@ -93,7 +93,7 @@ TEST_F(TrainLora, TheAdapterSaysTheRecipesSettings) {
 }
 
 TEST_F(TrainLora, CheckpointsHoldOnlyWhatIsTrained) {
-  ASSERT_EQ(Train("run", kLora).exit_code, 0);
+  ASSERT_EQ(Train("run", With(kLora, {"train.keep_checkpoints=1"})).exit_code, 0);
   const std::string checkpoint = "run/checkpoints/" + CheckpointsOf("run").back();
   EXPECT_EQ(NamesIn(checkpoint + "/weights.safetensors").size(), 8U);
   EXPECT_EQ(NamesIn(checkpoint + "/optimizer.safetensors").size(), 16U);
@@ -111,8 +111,8 @@ TEST_F(TrainLora, IsTheSameFromEveryCheckpoint) {
 }
 
 TEST_F(TrainLora, FrozenPartsKeepTheirBytes) {
-  const ProgramResult result =
-      Train("run", SetFlags({"model.freeze=[\"embeddings\", \"layers.0\"]"}));
+  const ProgramResult result = Train(
+      "run", SetFlags({"model.freeze=[\"embeddings\", \"layers.0\"]", "train.keep_checkpoints=1"}));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   ExpectSameTensors("run/model/model.safetensors", "base/model.safetensors", {"encoder.layer.1."});
   const std::string checkpoint = "run/checkpoints/" + CheckpointsOf("run").back();

@@ -36,6 +36,7 @@ learning_rate = 1e-3
 batch = 8
 steps = 12
 checkpoint_every = "5 steps"
+keep_checkpoints = 2
 [validation]
 data = "{0}/data"
 split = "dev"
