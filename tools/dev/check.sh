@@ -223,6 +223,46 @@ run_libtorch() {
   run_tests pypi
 }
 
+# --- GPU -----------------------------------------------------------------------------------------
+
+# run_packed COMMAND...: until it no longer says that time is up.
+run_packed() {
+  while :; do
+    status=0
+    "$@" || status=$?
+    [ "$status" = 75 ] || return "$status"
+  done
+}
+
+# What tools/gpu/pack.sh packs, run on this machine's GPU; without one, in a bare Debian that has what a
+# GPU machine has: a compiler, CMake, ninja, the CUDA toolkit where this machine has one, and the Python
+# environment TORCH_ENVIRONMENT, but no network and no other packages. It is newer than what is packed.
+run_gpu() {
+  sh tools/gpu/pack.sh "$model" build/gpu/tandem-gpu.tar
+  if has_gpu; then
+    packed=${GPU_WORK:-$PWD/.cache/gpu}
+    mkdir -p "$packed"
+    tar -C "$packed" -xf build/gpu/tandem-gpu.tar
+    PYTHON=$TORCH_ENVIRONMENT/bin/python run_packed sh "$packed/run.sh"
+    return
+  fi
+  suite=${GPU_SUITE:-trixie}
+  root=$PWD/.cache/debian/gpu-$suite
+  sh tools/debian/bare_debian.sh "$suite" "$root" \
+    'apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install \
+       g++ cmake ninja-build python3 xz-utils' >build/gpu/debian.log 2>&1
+  mkdir -p "$root/srv/gpu"
+  tar -C "$root/srv/gpu" -xf build/gpu/tandem-gpu.tar
+  prefix=$("$TORCH_ENVIRONMENT/bin/python" -c 'import sys; print(sys.base_prefix)')
+  [ "$prefix" != /usr ] || prefix=
+  [ ! -d /usr/local/cuda ] || cuda="/usr/local/cuda $(realpath /usr/local/cuda)"
+  DEBIAN_NETWORK=none DEBIAN_FOLDERS="$TORCH_ENVIRONMENT $prefix ${cuda:-}" run_packed \
+    sh tools/debian/bare_debian.sh "$suite" "$root" \
+    "PYTHON=$TORCH_ENVIRONMENT/bin/python JOBS=$(jobs) sh /srv/gpu/run.sh"
+}
+
+has_gpu() { command -v nvidia-smi >/dev/null 2>&1 && nvidia-smi -L 2>/dev/null | grep -q '^GPU '; }
+
 # --- fuzzers -------------------------------------------------------------------------------------
 
 run_fuzzers() {
@@ -243,14 +283,14 @@ run_fuzzers() {
 
 # check [PART...]
 check() {
-  [ $# -gt 0 ] || set -- links files headers portable entries meanings kills launchers network scale pages serve package sanitizers libtorch fuzz suites
+  [ $# -gt 0 ] || set -- links files headers portable entries meanings kills launchers network scale pages serve package sanitizers libtorch gpu fuzz suites
   stages=3
   for name in "$@"; do
     case $name in
-      links | files | headers | portable | entries | meanings | kills | launchers | network | scale | pages | serve | libtorch | fuzz) stages=$((stages + 1)) ;;
+      links | files | headers | portable | entries | meanings | kills | launchers | network | scale | pages | serve | libtorch | gpu | fuzz) stages=$((stages + 1)) ;;
       sanitizers) stages=$((stages + 2)) ;;
       suites | package) for suite in ${SUITES:-bookworm trixie}; do stages=$((stages + 1)); done ;;
-      *) fail "check has no part $name; it has suites, links, files, headers, portable, entries, meanings, kills, launchers, network, scale, pages, serve, package, sanitizers, libtorch and fuzz" ;;
+      *) fail "check has no part $name; it has suites, links, files, headers, portable, entries, meanings, kills, launchers, network, scale, pages, serve, package, sanitizers, libtorch, gpu and fuzz" ;;
     esac
   done
   use_back_end ON
@@ -288,6 +328,17 @@ check() {
         ;;
       serve) part serve 1500 "other programs' clients, and load with faults" run_serve ;;
       libtorch) part libtorch 4800 "all tests against PyPI's torch" run_libtorch ;;
+      gpu)
+        if [ -z "${TORCH_ENVIRONMENT:-}" ]; then
+          skip gpu "TORCH_ENVIRONMENT names no Python environment with PyPI's torch and sentence-transformers"
+        elif has_gpu; then
+          part gpu 0 "building, tests and training on this machine's GPU" run_gpu
+        elif [ "$(id -u)" != 0 ] || ! command -v debootstrap >/dev/null 2>&1; then
+          skip gpu "there is no GPU, and the dry run in a bare Debian needs root and debootstrap"
+        else
+          part gpu 4000 "a dry run of what a GPU machine does, in a bare Debian" run_gpu
+        fi
+        ;;
       fuzz)
         if command -v clang++ >/dev/null 2>&1; then
           part fuzz 1500 "every fuzzer for ${FUZZ_SECONDS:-60} s" run_fuzzers
