@@ -168,6 +168,15 @@ HWY_INLINE FloatVec Reciprocal(FloatTag d, FloatVec x) {
 #endif
 }
 
+// The smaller one of y and 0; a NaN stays one.
+HWY_INLINE FloatVec AtMostZero(FloatTag d, FloatVec y) {
+#if HWY_ARCH_X86
+  return hn::Min(hn::Zero(d), y);  // its second operand, where one is a NaN
+#else
+  return hn::IfThenZeroElse(hn::Gt(y, hn::Zero(d)), y);  // Min takes the number
+#endif
+}
+
 template <typename A>
 inline constexpr bool kIsBf16 = false;
 template <>
