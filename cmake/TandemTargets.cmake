@@ -14,9 +14,8 @@ endif()
 if(TANDEM_WARNINGS_AS_ERRORS)
   list(APPEND TANDEM_COMPILE_OPTIONS -Werror)
 endif()
-# Kernels are compiled for SSE4, AVX2 and AVX-512. Highway would add SSE2 and SSSE3, which only processors
-# from before 2009 would take; what asks src/tensor/isa/isa.cc refuses them.
-set(TANDEM_COMPILE_DEFINITIONS "HWY_BASELINE_TARGETS=HWY_SSE4")
+list(APPEND TANDEM_COMPILE_OPTIONS ${TANDEM_PROCESSOR_OPTIONS})
+set(TANDEM_COMPILE_DEFINITIONS ${TANDEM_PROCESSOR_DEFINITIONS})
 set(TANDEM_LINK_OPTIONS "LINKER:--as-needed") # libraries of which nothing is used are not loaded
 if(TANDEM_SANITIZE)
   list(APPEND TANDEM_COMPILE_OPTIONS -fsanitize=${TANDEM_SANITIZE} -fno-omit-frame-pointer
