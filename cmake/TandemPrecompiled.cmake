@@ -40,6 +40,9 @@ if(TANDEM_PRECOMPILED_HEADERS)
     # ccache needs the first flag to see the header. The second turns off one more false alarm of
     # g++ 12 on strings: it does not treat what comes from a precompiled header as a system header.
     list(APPEND TANDEM_COMPILE_OPTIONS -fpch-preprocess -Wno-stringop-overread)
+  elseif(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    # ccache takes the header's bytes for what it depends on, and clang writes times into it.
+    list(APPEND TANDEM_COMPILE_OPTIONS "SHELL:-Xclang -fno-pch-timestamp")
   endif()
   find_package(fmt REQUIRED)
   tandem_precompiled_header(library HEADERS ${TANDEM_HEADERS} DEPENDS fmt::fmt)

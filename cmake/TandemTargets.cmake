@@ -1,7 +1,9 @@
 # One function per kind of target, so that flags, include paths and install rules stand in one place.
 
-set(TANDEM_COMPILE_OPTIONS -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers
-    -Wno-restrict -Wno-maybe-uninitialized) # false alarms of g++ 12 on strings
+set(TANDEM_COMPILE_OPTIONS -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  list(APPEND TANDEM_COMPILE_OPTIONS -Wno-restrict -Wno-maybe-uninitialized) # false alarms of g++ 12 on strings
+endif()
 if(TANDEM_TORCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND TANDEM_COMPILE_OPTIONS -Wno-array-bounds) # the same on lists of newer libtorch's tensors
 endif()
@@ -10,6 +12,8 @@ if(TANDEM_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # strings. Builds without groups keep these warnings.
   list(APPEND TANDEM_COMPILE_OPTIONS -Wno-subobject-linkage -Wno-shadow -Wno-array-bounds
        -Wno-stringop-overflow)
+elseif(TANDEM_UNITY_BUILD)
+  list(APPEND TANDEM_COMPILE_OPTIONS -Wno-shadow) # of names of other files in the group
 endif()
 if(TANDEM_WARNINGS_AS_ERRORS)
   list(APPEND TANDEM_COMPILE_OPTIONS -Werror)

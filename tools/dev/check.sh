@@ -159,14 +159,38 @@ run_scale() {
 
 # --- sanitizers ----------------------------------------------------------------------------------
 
+# sanitized_runs PRESET SANITIZERS: training, and what is done with a model.
+sanitized_runs() {
+  python3 tools/checks/check_sanitizers.py --build "build/$1" --sanitizers "$2" --model "$model"
+}
+
+# With clang and its OpenMP, whose tool Archer tells ThreadSanitizer what threads of OpenMP wait for;
+# g++'s does not. tools/checks/check_sanitizers.py says why kernels for SSE4 are used.
 run_thread_sanitizer() {
-  build_targets tsan all -DTANDEM_WARNINGS_AS_ERRORS=ON
-  run_tests tsan
+  build_targets tsan-openmp all -DTANDEM_WARNINGS_AS_ERRORS=ON
+  export TSAN_OPTIONS="suppressions=$PWD/tools/dev/tsan.supp"
+  sanitized_runs tsan-openmp thread
+  TANDEM_ISA=baseline run_tests tsan-openmp
 }
 
 run_address_sanitizer() {
   build_targets asan all -DTANDEM_WARNINGS_AS_ERRORS=ON
+  export ASAN_OPTIONS=detect_leaks=1
+  sanitized_runs asan address,undefined
   run_tests asan
+}
+
+# --- clang ---------------------------------------------------------------------------------------
+
+run_clang() {
+  build_targets clang all -DTANDEM_WARNINGS_AS_ERRORS=ON
+  run_tests clang
+}
+
+# Whether there is clang++ with its OpenMP.
+has_clang() {
+  command -v clang++ >/dev/null 2>&1 || return 1
+  echo '#include <omp.h>' | clang++ -fopenmp -x c++ -fsyntax-only - 2>/dev/null
 }
 
 # --- pages ---------------------------------------------------------------------------------------
@@ -283,14 +307,14 @@ run_fuzzers() {
 
 # check [PART...]
 check() {
-  [ $# -gt 0 ] || set -- links files headers portable entries meanings kills launchers network scale pages serve package sanitizers libtorch gpu fuzz suites
+  [ $# -gt 0 ] || set -- links files headers portable entries meanings kills launchers network scale pages serve package sanitizers clang libtorch gpu arm64 fuzz suites
   stages=3
   for name in "$@"; do
     case $name in
-      links | files | headers | portable | entries | meanings | kills | launchers | network | scale | pages | serve | libtorch | gpu | fuzz) stages=$((stages + 1)) ;;
+      links | files | headers | portable | entries | meanings | kills | launchers | network | scale | pages | serve | clang | libtorch | gpu | arm64 | fuzz) stages=$((stages + 1)) ;;
       sanitizers) stages=$((stages + 2)) ;;
       suites | package) for suite in ${SUITES:-bookworm trixie}; do stages=$((stages + 1)); done ;;
-      *) fail "check has no part $name; it has suites, links, files, headers, portable, entries, meanings, kills, launchers, network, scale, pages, serve, package, sanitizers, libtorch, gpu and fuzz" ;;
+      *) fail "check has no part $name; it has suites, links, files, headers, portable, entries, meanings, kills, launchers, network, scale, pages, serve, package, sanitizers, clang, libtorch, gpu, arm64 and fuzz" ;;
     esac
   done
   use_back_end ON
@@ -347,8 +371,19 @@ check() {
         fi
         ;;
       sanitizers)
-        part tsan 900 "ThreadSanitizer over the half without libtorch" run_thread_sanitizer
-        part asan 4000 "AddressSanitizer over everything" run_address_sanitizer
+        if has_clang; then
+          part tsan 900 "ThreadSanitizer over training, what is done with a model, and tests" run_thread_sanitizer
+        else
+          skip tsan "there is no clang++ with OpenMP (apt-get install clang libomp-dev)"
+        fi
+        part asan 4000 "AddressSanitizer, UBSan and leaks over the same" run_address_sanitizer
+        ;;
+      clang)
+        if has_clang; then
+          part clang 2400 "all tests of a build with clang" run_clang
+        else
+          skip clang "there is no clang++ with OpenMP (apt-get install clang libomp-dev)"
+        fi
         ;;
       suites) on_suites '' 3000 "demo and test on a bare Debian" check_suite ;;
       package) on_suites package- 1500 "the Dockerfile's steps on a bare Debian" check_package ;;

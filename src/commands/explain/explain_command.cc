@@ -126,7 +126,9 @@ std::string ExplainEntryParams(std::string_view name) {
         const auto same = std::find_if(shared.begin(), shared.end(), [&](const SharedParam& one) {
           return one.description == description;
         });
-        SharedParam& one = same != shared.end() ? *same : shared.emplace_back(description);
+        SharedParam& one = same != shared.end()
+                               ? *same
+                               : shared.emplace_back(SharedParam{.description = description});
         one.entries.push_back(entry->name);
       }
     }

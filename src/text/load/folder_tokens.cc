@@ -36,8 +36,8 @@ Named NamedTokens(const TokenizerArguments& arguments, const ClassParts& parts,
     named.emplace_back(key, *token);
   }
   for (const auto& [key, token] : arguments.OtherNamed()) {
-    const auto same =
-        std::find_if(named.begin(), named.end(), [&](const auto& one) { return one.first == key; });
+    const auto same = std::find_if(named.begin(), named.end(),
+                                   [&key = key](const auto& one) { return one.first == key; });
     if (same == named.end()) {
       named.emplace_back(key, token);
     } else {

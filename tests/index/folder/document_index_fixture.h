@@ -131,11 +131,12 @@ class DocumentIndexTest : public testing::Test {
       }
       size_t meet = 0;
       for (const auto& [id, document] : documents) {
-        const bool holds = std::all_of(filter.begin(), filter.end(), [&](const Condition& one) {
+        const auto meets = [&document = document](const Condition& one) {
           return one.field == "year"
                      ? document.year && *document.year >= std::get<double>(one.value)
                      : document.lang == std::get<std::string>(one.value);
-        });
+        };
+        const bool holds = std::all_of(filter.begin(), filter.end(), meets);
         meet += holds;
         EXPECT_EQ(seen.contains(id), holds) << id;
       }

@@ -102,7 +102,10 @@ TEST_F(EmbeddingCacheTest, TextsWithPromptsOfTheirOwn) {
   EXPECT_TRUE(AreEqual(made.rows, by_hand.rows));
   EXPECT_EQ(Files(), 1);
   EXPECT_EQ(embed([&](size_t i) { return std::string_view(prompts[i]); }).counts.texts, 0);
-  embed([&](size_t i) { return std::string_view(i == 1 ? "delta " : prompts[i]); });
+  embed([&](size_t i) -> std::string_view {
+    if (i == 1) return "delta ";
+    return prompts[i];
+  });
   embed(nullptr);
   EXPECT_EQ(Files(), 3);
 }
