@@ -190,8 +190,8 @@ TEST(CommandLine, HelpShowsWordsRangesAndDefaults) {
                                     "machine gives [0 to 4096] [default: 0]\n"));
   EXPECT_THAT(result.out, HasSubstr("\n  --score-precision single|double\n"));
   EXPECT_THAT(result.out, HasSubstr("[default: double]"));
-  EXPECT_THAT(result.out,
-              HasSubstr(" ndcg@10,mrr@10,map,recall@10,recall@100; with --model also auc]"));
+  EXPECT_THAT(result.out, HasSubstr(" [default: ndcg@10,mrr@10,map,recall@10,recall@100; with\n"
+                                    "                            --model also auc]"));
 }
 
 // Help is compared to the letter too: its layout does not depend on that library either.

@@ -6,7 +6,7 @@ embeddings with those of fp32, by precision.
         --work FOLDER [--update docs/performance.md]
 
 --data holds the BEIR folders scifact, cranfield, medquad, squad-v1.1 and xquad/de. Each is cut to at most
-DOCUMENTS documents, all that are judged for at most QUERIES queries of the split `test` among them. Each
+DOCUMENTS documents, all that are judged for at most QUERIES queries of the split `test` among them. (--only SET: measures this set and prints nothing.) Each
 precision that the processor computes encodes queries and documents anew and ranks the documents. Cosines
 are of documents, each with the same document in fp32. Every result is one file in WORK/results, and one
 that is there with the same settings is not made again. The table is printed, and --update writes it
@@ -27,7 +27,7 @@ from study import Results, fail, markdown, run_program, update
 
 SETS = ["scifact", "cranfield", "medquad", "squad-v1.1", "xquad/de"]
 PRECISIONS = ["fp32", "bf16", "int8"]
-DOCUMENTS = 2000
+DOCUMENTS = 1500
 QUERIES = 500
 MEASURE = "ndcg@10"
 
@@ -93,9 +93,14 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ["program", "model", "data", "work"]:
         parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--only", choices=SETS)
     parser.add_argument("--update", help="page whose table is written anew")
     options = parser.parse_args()
     results = Results(os.path.join(options.work, "results"))
+    if options.only:
+        for precision in PRECISIONS:
+            measure(options, results, options.only, precision)
+        return
     rows = [["set", "documents", "queries", *(f"nDCG@10 {p}" for p in PRECISIONS)]]
     for precision in PRECISIONS[1:]:
         rows[0] += [f"cosine {precision}, least", f"{precision}, mean"]

@@ -467,7 +467,8 @@ TEST_F(InspectCommand, BrokenDataIsExitThreeAndUnknownEndingsExitTwo) {
   Write("picture.png", "x");
   ExpectError("picture.png", 2,
               ": the ending does not tell what the file holds; known endings are .safetensors, "
-              ".npy, .jsonl, .jsonl.gz, .csv, .csv.gz, .trec, .run, .tsv, .tsv.gz, .qrels");
+              ".npy, .embeddings, .jsonl, .jsonl.gz, .csv, .csv.gz, .trec, .run, .tsv, .tsv.gz, "
+              ".qrels");
   Write("train.parquet", "PAR1");
   ExpectError("train.parquet", 3,
               ": is a Parquet file, which is not read; write it as JSON lines, in Python: "
