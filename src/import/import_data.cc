@@ -65,11 +65,16 @@ class Importer {
   }
 
  private:
+  std::unique_ptr<RowSource> Open(const std::string& source, data::Warnings& warnings) const {
+    return options_.open ? options_.open(source, warnings)
+                         : OpenSource(source, options_.source, warnings);
+  }
+
   // Finds the columns of all sources before any is read whole, so that a mistake shows at once.
   void Understand() {
     for (const std::string& file : options_.sources) {
       data::Warnings ignored;  // counted when all rows are read
-      const std::unique_ptr<RowSource> source = OpenSource(file, options_.source, ignored);
+      const std::unique_ptr<RowSource> source = Open(file, ignored);
       Understood understood = FindColumns(SampleSource(*source), options_.columns, file);
       const Columns& found = understood.columns;
       if (!options_.labels.empty() && (found.has_clicks() || found.label.empty())) {
@@ -86,8 +91,7 @@ class Importer {
   }
 
   void ReadSource(size_t number, Progress& progress) {
-    const std::unique_ptr<RowSource> source =
-        OpenSource(options_.sources[number], options_.source, warnings_);
+    const std::unique_ptr<RowSource> source = Open(options_.sources[number], warnings_);
     ExampleReader reader(columns_[number], labels_);
     Row row;
     Example example;

@@ -1,5 +1,6 @@
 #include "import/import_data.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -147,6 +148,38 @@ TEST_F(ImportDataTest, OfSeveralFiles) {
   EXPECT_EQ(report.sources[1].description, "a JSON array");
   EXPECT_THAT(report.sources[1].reasons, ElementsAre("query: \"prompt\" (by its name)",
                                                      "document: \"response\" (by its name)"));
+}
+
+// Rows that no file has.
+class MadeRows final : public RowSource {
+ public:
+  bool Next(Row* row) override {
+    if (++line_ > 3) return false;
+    text_ = fmt::format("made {}", line_);
+    cells_[0].text = text_;
+    cells_[1].text = "answer";
+    *row = {.cells = cells_, .file = "made", .line = line_, .raw = text_};
+    return true;
+  }
+  std::string Description() const override { return "made rows"; }
+
+ private:
+  int64_t line_ = 0;
+  std::string text_;
+  std::vector<data::JsonField> cells_ = {
+      {.key = "query", .kind = data::JsonField::Kind::kString},
+      {.key = "document", .kind = data::JsonField::Kind::kString}};
+};
+
+TEST_F(ImportDataTest, OfRowsThatTheCallerOpens) {
+  ImportOptions options = All();
+  options.open = [](const std::string& source, data::Warnings&) {
+    EXPECT_EQ(source, "anything");
+    return std::make_unique<MadeRows>();
+  };
+  const ImportReport report = Import({"anything"}, options);
+  EXPECT_EQ(Judged(), "made 1: answer=1; made 2: answer=1; made 3: answer=1; ");
+  EXPECT_EQ(report.sources[0].description, "made rows");
 }
 
 TEST_F(ImportDataTest, MakesSplitsThatShareNothing) {
