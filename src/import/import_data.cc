@@ -114,7 +114,9 @@ class Importer {
   bool Take(const Columns& columns, Row& row, const Example& example) {
     const auto refuse = [&](const StoredText& stored) {
       row.problem_kind = "rows with an id that had another text";
-      row.problem = stored.problem;
+      row.problem = stored.problem +
+                    " (--id or --query-id names another column of ids, and \"-\" "
+                    "none: ids are then made of the texts)";
       return false;
     };
     const StoredText query = queries_.Add(example.query_id, example.query);
@@ -226,7 +228,9 @@ class Importer {
     for (const JudgedPair& pair : pairs_.pairs()) {
       if (pair.grade > 0) positives.emplace_back(pair.query, pair.document);
     }
-    report_.holdout = HoldOut({queries_.texts(), positives, groups_}, options_.holdout);
+    HoldoutOptions holdout = options_.holdout;
+    holdout.stop = options_.stop;
+    report_.holdout = HoldOut({queries_.texts(), positives, groups_}, holdout);
     split_of_query_ = report_.holdout->of_query;
     if (!options_.holdout.by_documents) return;
     for (const auto& [query, document] : positives) {

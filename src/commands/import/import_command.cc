@@ -90,7 +90,9 @@ void RunImport(const ImportFlags& flags, uint64_t seed) {
 void AddColumnFlags(Flags& flags, import_data::Columns& columns) {
   flags
       .Add("--query", columns.query,
-           "Column of queries; without it names and contents tell, and what was found is said")
+           "Column of queries; without it names and contents tell, and what was found is said. "
+           "\"-\" "
+           "for one of the other columns: there is none")
       .Takes("COLUMN");
   flags.Add("--document", columns.document, "Column of documents that are relevant to the query")
       .Takes("COLUMN");
