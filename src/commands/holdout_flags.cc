@@ -12,6 +12,7 @@ void AddHoldoutFlags(Flags& flags, HoldoutFlags& holdout, const char* share) {
           "--holdout", holdout.share,
           "Share of the queries that is held out, half of it as split test and half as dev: 15% or "
           "0.15; 0: all are in train. Near-copies of a query stay with it (--seed draws)")
+      .Takes("SHARE")
       .ShowDefault();
   flags
       .Add("--split-by", holdout.split_by,

@@ -65,11 +65,16 @@ class Importer {
   }
 
  private:
+  std::unique_ptr<RowSource> Open(const std::string& source, data::Warnings& warnings) const {
+    return options_.open ? options_.open(source, warnings)
+                         : OpenSource(source, options_.source, warnings);
+  }
+
   // Finds the columns of all sources before any is read whole, so that a mistake shows at once.
   void Understand() {
     for (const std::string& file : options_.sources) {
       data::Warnings ignored;  // counted when all rows are read
-      const std::unique_ptr<RowSource> source = OpenSource(file, options_.source, ignored);
+      const std::unique_ptr<RowSource> source = Open(file, ignored);
       Understood understood = FindColumns(SampleSource(*source), options_.columns, file);
       const Columns& found = understood.columns;
       if (!options_.labels.empty() && (found.has_clicks() || found.label.empty())) {
@@ -86,8 +91,7 @@ class Importer {
   }
 
   void ReadSource(size_t number, Progress& progress) {
-    const std::unique_ptr<RowSource> source =
-        OpenSource(options_.sources[number], options_.source, warnings_);
+    const std::unique_ptr<RowSource> source = Open(options_.sources[number], warnings_);
     ExampleReader reader(columns_[number], labels_);
     Row row;
     Example example;
@@ -110,7 +114,9 @@ class Importer {
   bool Take(const Columns& columns, Row& row, const Example& example) {
     const auto refuse = [&](const StoredText& stored) {
       row.problem_kind = "rows with an id that had another text";
-      row.problem = stored.problem;
+      row.problem = stored.problem +
+                    " (--id or --query-id names another column of ids, and \"-\" "
+                    "none: ids are then made of the texts)";
       return false;
     };
     const StoredText query = queries_.Add(example.query_id, example.query);
@@ -222,7 +228,9 @@ class Importer {
     for (const JudgedPair& pair : pairs_.pairs()) {
       if (pair.grade > 0) positives.emplace_back(pair.query, pair.document);
     }
-    report_.holdout = HoldOut({queries_.texts(), positives, groups_}, options_.holdout);
+    HoldoutOptions holdout = options_.holdout;
+    holdout.stop = options_.stop;
+    report_.holdout = HoldOut({queries_.texts(), positives, groups_}, holdout);
     split_of_query_ = report_.holdout->of_query;
     if (!options_.holdout.by_documents) return;
     for (const auto& [query, document] : positives) {

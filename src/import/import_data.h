@@ -10,7 +10,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,8 +27,13 @@
 
 namespace tandem::import_data {
 
+// Opens one of the sources; asked twice for each, first for its columns.
+using SourceOpener =
+    std::function<std::unique_ptr<RowSource>(const std::string& source, data::Warnings& warnings)>;
+
 struct ImportOptions {
   std::vector<std::string> sources;
+  SourceOpener open;  // empty: OpenSource with `source`; rows may come from anything else
   std::filesystem::path output;  // must not exist; not used where `is_trial`
   bool is_trial = false;         // nothing is written
   SourceOptions source;

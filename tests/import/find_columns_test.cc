@@ -98,6 +98,16 @@ TEST_F(FindColumnsTest, AsTheUserSays) {
               HasSubstr("given two meanings"));
 }
 
+TEST_F(FindColumnsTest, NoneWhereTheUserSaysSo) {
+  const Columns columns = Find("id,query,document,negative,label\n1,q,d,n,1\n",
+                               {.negatives = {"-"}, .label = "-", .id = "-"})
+                              .columns;
+  EXPECT_EQ(columns.id, "");
+  EXPECT_EQ(columns.label, "");
+  EXPECT_TRUE(columns.negatives.empty());
+  EXPECT_EQ(columns.query, "query");
+}
+
 TEST_F(FindColumnsTest, AskWhereNothingTells) {
   EXPECT_THAT(
       Error("a,b,c\nsome text,more text,yet another text\n"),

@@ -1,5 +1,6 @@
 #include "import/import_data.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -83,13 +84,14 @@ TEST_F(ImportDataTest, KeepsIdsAndTitles) {
   EXPECT_EQ(report.merged_ids, 1U);  // D 3 has the text of D 1
   // One id, two texts: of query 8, and of D 1.
   EXPECT_EQ(report.rejected, 2U);
-  EXPECT_EQ(Read("out/rejected.jsonl"),
-            "{\"file\": \"" + Path("f.csv") +
-                "\", \"line\": 5, \"reason\": \"the query id \\\"8\\\" had another text in an "
-                "earlier row\", \"row\": \"8,s,D 2,,b\"}\n{\"file\": \"" +
-                Path("f.csv") +
-                "\", \"line\": 6, \"reason\": \"the id \\\"D 1\\\" had another text in an earlier "
-                "row\", \"row\": \"9,t,D 1,,c\"}\n");
+  const std::string rejected = Read("out/rejected.jsonl");
+  EXPECT_THAT(rejected, testing::StartsWith("{\"file\": \"" + Path("f.csv") +
+                                            "\", \"line\": 5, \"reason\": \"the query id \\\"8\\\" "
+                                            "had another text in an earlier row (--id or"));
+  EXPECT_THAT(rejected, HasSubstr(", \"row\": \"8,s,D 2,,b\"}\n{\"file\": \""));
+  EXPECT_THAT(rejected,
+              HasSubstr("\"line\": 6, \"reason\": \"the id \\\"D 1\\\" had another text"));
+  EXPECT_THAT(rejected, testing::EndsWith("\"row\": \"9,t,D 1,,c\"}\n"));
 }
 
 TEST_F(ImportDataTest, OfNegativesAndLists) {
@@ -147,6 +149,38 @@ TEST_F(ImportDataTest, OfSeveralFiles) {
   EXPECT_EQ(report.sources[1].description, "a JSON array");
   EXPECT_THAT(report.sources[1].reasons, ElementsAre("query: \"prompt\" (by its name)",
                                                      "document: \"response\" (by its name)"));
+}
+
+// Rows that no file has.
+class MadeRows final : public RowSource {
+ public:
+  bool Next(Row* row) override {
+    if (++line_ > 3) return false;
+    text_ = fmt::format("made {}", line_);
+    cells_[0].text = text_;
+    cells_[1].text = "answer";
+    *row = {.cells = cells_, .file = "made", .line = line_, .raw = text_};
+    return true;
+  }
+  std::string Description() const override { return "made rows"; }
+
+ private:
+  int64_t line_ = 0;
+  std::string text_;
+  std::vector<data::JsonField> cells_ = {
+      {.key = "query", .kind = data::JsonField::Kind::kString},
+      {.key = "document", .kind = data::JsonField::Kind::kString}};
+};
+
+TEST_F(ImportDataTest, OfRowsThatTheCallerOpens) {
+  ImportOptions options = All();
+  options.open = [](const std::string& source, data::Warnings&) {
+    EXPECT_EQ(source, "anything");
+    return std::make_unique<MadeRows>();
+  };
+  const ImportReport report = Import({"anything"}, options);
+  EXPECT_EQ(Judged(), "made 1: answer=1; made 2: answer=1; made 3: answer=1; ");
+  EXPECT_EQ(report.sources[0].description, "made rows");
 }
 
 TEST_F(ImportDataTest, MakesSplitsThatShareNothing) {
@@ -240,6 +274,17 @@ TEST_F(ImportDataTest, TrialWritesNothing) {
   EXPECT_EQ(report.shown[0].query, "q");
   EXPECT_EQ(report.shown[0].document, "T a");
   EXPECT_EQ(report.judgements, 1U);
+}
+
+// Asked after the rows were read: while splits are made.
+TEST_F(ImportDataTest, StopsWhileSplitsAreMade) {
+  ImportOptions options = All();
+  options.holdout.share = 0.5;
+  int asked = 0;
+  options.stop = [&] { return ++asked > 1 ? 15 : 0; };
+  EXPECT_THROW(ImportCsv("question,answer\nq,a\nr,b\ns,c\nt,d\n", options), Interrupted);
+  EXPECT_EQ(asked, 2);
+  EXPECT_FALSE(Exists("out"));
 }
 
 TEST_F(ImportDataTest, StopsWhenAsked) {

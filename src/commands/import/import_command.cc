@@ -89,25 +89,40 @@ void RunImport(const ImportFlags& flags, uint64_t seed) {
 }
 
 void AddColumnFlags(Flags& flags, import_data::Columns& columns) {
-  flags.Add("--query", columns.query,
-            "Column of queries; without it names and contents tell, and what was found is said");
-  flags.Add("--document", columns.document, "Column of documents that are relevant to the query");
+  flags
+      .Add("--query", columns.query,
+           "Column of queries; without it names and contents tell, and what was found is said. "
+           "\"-\" "
+           "for one of the other columns: there is none")
+      .Takes("COLUMN");
+  flags.Add("--document", columns.document, "Column of documents that are relevant to the query")
+      .Takes("COLUMN");
   flags
       .Add("--negative", columns.negatives,
            "Column of documents that are not relevant; may be given several times")
-      .OneValueEachTime();
-  flags.Add("--label", columns.label, "Column that says how relevant the document is");
-  flags.Add("--title", columns.title, "Column of the document's title");
-  flags.Add("--id", columns.id, "Column of the document's id (default: made of its text)");
-  flags.Add("--query-id", columns.query_id, "Column of the query's id (default: made of its text)");
-  flags.Add("--group", columns.group,
-            "Column whose equal values keep their queries in one split (a customer, a product)");
-  flags.Add("--clicks", columns.clicks, "Column of clicks on the document");
-  flags.Add("--impressions", columns.impressions,
-            "Column that says how often the document was shown for the query");
-  flags.Add("--position", columns.position,
-            "Column of the place at which it was shown, from 1: clicks are compared with those of "
-            "an average document there");
+      .OneValueEachTime()
+      .Takes("COLUMN");
+  flags.Add("--label", columns.label, "Column that says how relevant the document is")
+      .Takes("COLUMN");
+  flags.Add("--title", columns.title, "Column of the document's title").Takes("COLUMN");
+  flags.Add("--id", columns.id, "Column of the document's id (default: made of its text)")
+      .Takes("COLUMN");
+  flags.Add("--query-id", columns.query_id, "Column of the query's id (default: made of its text)")
+      .Takes("COLUMN");
+  flags
+      .Add("--group", columns.group,
+           "Column whose equal values keep their queries in one split (a customer, a product)")
+      .Takes("COLUMN");
+  flags.Add("--clicks", columns.clicks, "Column of clicks on the document").Takes("COLUMN");
+  flags
+      .Add("--impressions", columns.impressions,
+           "Column that says how often the document was shown for the query")
+      .Takes("COLUMN");
+  flags
+      .Add("--position", columns.position,
+           "Column of the place at which it was shown, from 1: clicks are compared with those of "
+           "an average document there")
+      .Takes("COLUMN");
 }
 
 CommandBody Configure(Flags& flags) {
@@ -116,7 +131,7 @@ CommandBody Configure(Flags& flags) {
       .Add("sources", options->sources,
            "Files: CSV, TSV, JSON lines, JSON arrays; each also gzipped")
       .Required();
-  flags.Add("-o,--output", options->output, "BEIR folder to write; must not exist");
+  flags.Add("-o,--output", options->output, "BEIR folder to write; must not exist").Takes("FOLDER");
   flags.AddSwitch("--dry-run", options->dry_run,
                   "Write nothing; show the first ten rows as they are understood, and all counts");
   flags.Add("--from", options->from, "Format of the files; auto: by name and first character")
@@ -135,6 +150,7 @@ CommandBody Configure(Flags& flags) {
   flags
       .Add("--max-rejected", options->most_rejected,
            "Share of the rows that may be unusable; more is an error (exit 2)")
+      .Takes("SHARE")
       .ShowDefault();
   flags
       .Add("--delimiter", options->delimiter,
@@ -148,6 +164,9 @@ CommandBody Configure(Flags& flags) {
       .Between(0, 1'000'000'000)
       .ShowDefault();
   flags.Add("--format", options->format, "text or json").OneOf({"text", "json"}).ShowDefault();
+  flags.SetFooter(
+      "tandem import faq.csv --dry-run\n"
+      "tandem import clicks.tsv --split-by queries --output data/clicks");
   return [options](const Globals& globals) { RunImport(*options, SeedOf(globals)); };
 }
 

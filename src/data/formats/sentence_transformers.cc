@@ -257,14 +257,11 @@ ColumnNames ColumnNamesOf(const std::filesystem::path& path) {
 }
 
 std::string_view ColumnRole(std::string_view key) {
-  const auto among = [key](Names names) {
-    return std::find(names.begin(), names.end(), key) != names.end();
-  };
-  if (among(kQueryNames)) return "query";
-  if (among(kPositiveNames)) return "positive";
-  if (IsNegative(key)) return "negative";
+  if (IsOneOf(key, kQueryNames)) return "query";
+  if (IsOneOf(key, kPositiveNames)) return "positive";
+  if (IsNegativeName(key)) return "negative";
   if (key == kProbabilities) return "probabilities of grades";
-  return among(kScoreNames) ? kScoreRole : "";
+  return IsOneOf(key, kScoreNames) ? kScoreRole : "";
 }
 
 }  // namespace tandem::data

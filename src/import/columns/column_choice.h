@@ -11,6 +11,9 @@
 
 namespace tandem::import_data {
 
+// In place of a name that is chosen: there is no such column, whatever names look like.
+inline constexpr std::string_view kNoColumn = "-";
+
 // Names of columns, as the file spells them; "": there is none, or none was chosen.
 struct Columns {
   std::string query;

@@ -35,19 +35,19 @@ class ColumnFinder {
     TakeChosen();
     CheckNames();
     TakeNegatives();
-    TakeNamed("query", found_.columns.query);
-    TakeNamed("document", found_.columns.document);
-    TakeNamed("title", found_.columns.title);
-    TakeNamed("clicks", found_.columns.clicks);
+    TakeNamed("query", chosen_.query, found_.columns.query);
+    TakeNamed("document", chosen_.document, found_.columns.document);
+    TakeNamed("title", chosen_.title, found_.columns.title);
+    TakeNamed("clicks", chosen_.clicks, found_.columns.clicks);
     if (found_.columns.has_clicks()) {
-      TakeNamed("impressions", found_.columns.impressions);
-      TakeNamed("position", found_.columns.position);
+      TakeNamed("impressions", chosen_.impressions, found_.columns.impressions);
+      TakeNamed("position", chosen_.position, found_.columns.position);
       CheckClicks();
     } else {
-      TakeNamed("label", found_.columns.label);
+      TakeNamed("label", chosen_.label, found_.columns.label);
     }
-    TakeNamed("id", found_.columns.id);
-    TakeNamed("query_id", found_.columns.query_id);
+    TakeNamed("id", chosen_.id, found_.columns.id);
+    TakeNamed("query_id", chosen_.query_id, found_.columns.query_id);
     TakeTitleForDocument();
     TakeByContents();
     CheckFound();
@@ -75,7 +75,7 @@ class ColumnFinder {
   }
 
   void TakeChosenOne(std::string_view role, const std::string& name, std::string& to) {
-    if (name.empty()) return;
+    if (name.empty() || name == kNoColumn) return;
     if (!Has(name)) {
       const std::vector<std::string> all = NamesOfAll();
       const std::vector<std::string_view> views(all.begin(), all.end());
@@ -95,7 +95,7 @@ class ColumnFinder {
     TakeChosenOne("query", chosen_.query, columns.query);
     TakeChosenOne("document", chosen_.document, columns.document);
     for (const std::string& name : chosen_.negatives) {
-      TakeChosenOne("negative", name, columns.negatives.emplace_back());
+      if (name != kNoColumn) TakeChosenOne("negative", name, columns.negatives.emplace_back());
     }
     TakeChosenOne("label", chosen_.label, columns.label);
     TakeChosenOne("title", chosen_.title, columns.title);
@@ -152,8 +152,8 @@ class ColumnFinder {
     }
   }
 
-  void TakeNamed(std::string_view role, std::string& to) {
-    if (!to.empty()) return;
+  void TakeNamed(std::string_view role, std::string_view chosen, std::string& to) {
+    if (!to.empty() || chosen == kNoColumn) return;
     std::vector<std::string> exact_names, other_names;
     for (const ColumnSample& column : sample_.columns) {
       bool exact = false;
@@ -238,10 +238,11 @@ class ColumnFinder {
     const Columns& columns = found_.columns;
     if (!columns.query.empty() && !columns.document.empty()) return;
     if (sample_.rows == 0 && !sample_.first_problem.empty()) {
-      throw UsageError(fmt::format("{}:{}; none of the first rows can be used, and the names of the "
-                                   "columns ({}) do not say which is the {}",
-                                   file_, sample_.first_problem, Quoted(NamesOfAll()),
-                                   columns.query.empty() ? "query" : "document"));
+      throw UsageError(
+          fmt::format("{}:{}; none of the first rows can be used, and the names of the "
+                      "columns ({}) do not say which is the {}",
+                      file_, sample_.first_problem, Quoted(NamesOfAll()),
+                      columns.query.empty() ? "query" : "document"));
     }
     std::string shown;
     for (const ColumnSample& column : sample_.columns) {

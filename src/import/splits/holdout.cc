@@ -17,6 +17,8 @@
 namespace tandem::import_data {
 namespace {
 
+constexpr size_t kTextsBetweenLooks = 1024;  // at the signal
+
 // Sets of queries that were joined, each known by one of its queries.
 class Families {
  public:
@@ -117,8 +119,17 @@ Holdout HoldOut(const HoldoutInput& input, const HoldoutOptions& options) {
   const size_t count = input.queries.size();
   Families families(count);
   Holdout holdout;
+  size_t asked = 0;
   JoinNearCopies(
-      count, [&](size_t i) { return input.queries.text(i); },
+      count,
+      [&](size_t i) {
+        if (asked++ % kTextsBetweenLooks == 0) {
+          if (const int signal = StopSignal(options.stop)) {
+            throw Interrupted(signal, "stopped while splits were made; nothing was written");
+          }
+        }
+        return input.queries.text(i);
+      },
       [&](size_t a, size_t b) {
         if (families.Join(static_cast<uint32_t>(a), static_cast<uint32_t>(b))) {
           ++holdout.joined_near_copies;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/process/interrupt.h"
 #include "data/texts/texts.h"
 
 namespace tandem::import_data {
@@ -22,6 +23,7 @@ struct HoldoutOptions {
   // Queries with a positive in common stay together. Without it only near-copies and groups do: the
   // documents of a test query may then be positives of queries in train.
   bool by_documents = true;
+  StopRequest stop;  // asked now and then; HoldOut throws Interrupted
 };
 
 // What is known of the queries. Numbers of queries and documents are from 0.
