@@ -52,7 +52,7 @@ class InterruptedCommand : public testing::Test {
         {"compare", model, Path("model/../model"), "--dataset", data, "--split", "dev"},
         {"search", "--model", model, "--dataset", data, "--split", "dev", "--output",
          Path("r.trec")},
-        {"calibrate", "--model", model, "--dataset", data, "--split", "dev", "--dry-run"},
+        {"calibrate", model, "--dataset", data, "--split", "dev", "--dry-run"},
         {"mine", "--model", model, "--dataset", data, "--output", Path("mined.jsonl")},
         {"prune", data, "--model", model, "--keep", "0.5", "--output", Path("pruned")},
         {"score", "--model", model, "--pairs", data, "--as", "grades", "--output", Path("scored")},
@@ -87,6 +87,9 @@ class InterruptedCommand : public testing::Test {
       EXPECT_THAT(entry.path().filename().native(), testing::Not(HasSubstr(".tmp")))
           << command << " left " << entry.path();
     }
+  }
+
+  void ExpectNoOutput(const std::string& command) const {
     for (const char* output : {"r.trec", "mined.jsonl", "pruned", "scored", "page",
                                "vectors/ids.txt", "index/index.json"}) {
       EXPECT_FALSE(std::filesystem::exists(Path(output))) << command << " wrote " << output;
@@ -103,23 +106,27 @@ class InterruptedCommand : public testing::Test {
   TemporaryFolder folder_;
 };
 
-// Some moments are before the work is watched, where a signal ends the process at once.
+// At some moments the work is not watched yet, or no longer: a signal then ends the process at
+// once, and the output is complete or not there. Others come too late.
 TEST_F(InterruptedCommand, OneSignalEndsItAfterItsBlock) {
   RandomStream random({.seed = 1, .purpose = "moments"});
   for (const std::vector<std::string>& command : Commands()) {
     int said = 0;
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 5; ++i) {
       const Ended ended =
-          Interrupt(command, milliseconds(150 + random.Below(250)), milliseconds(-1));
-      ASSERT_EQ(ended.exit_code, 130) << command.front() << ": " << ended.err;
+          Interrupt(command, milliseconds(100 + random.Below(250)), milliseconds(-1));
+      ASSERT_THAT(ended.exit_code, testing::AnyOf(0, 130)) << command.front() << ": " << ended.err;
       ExpectNothingHalfWritten(command.front());
-      if (ended.err.find("finishing a block") == std::string::npos) continue;
-      ++said;
-      EXPECT_THAT(ended.err, HasSubstr("; again to stop at once\n")) << command.front();
-      EXPECT_THAT(ended.err, HasSubstr("error: interrupted; ")) << command.front();
+      if (ended.err.find("finishing a block") != std::string::npos) {
+        ++said;
+        EXPECT_EQ(ended.exit_code, 130);
+        EXPECT_THAT(ended.err, HasSubstr("; again to stop at once\n")) << command.front();
+        EXPECT_THAT(ended.err, HasSubstr("error: interrupted; ")) << command.front();
+        ExpectNoOutput(command.front());
+      }
+      RemoveOutputs();
     }
     EXPECT_GT(said, 0) << command.front() << " was never interrupted in its work";
-    RemoveOutputs();
   }
 }
 
@@ -129,21 +136,22 @@ TEST_F(InterruptedCommand, ASecondSignalEndsItAtOnce) {
     for (int i = 0; i < 3; ++i) {
       const Ended ended =
           Interrupt(command, milliseconds(100 + random.Below(400)), milliseconds(random.Below(20)));
-      ASSERT_EQ(ended.exit_code, 130) << command.front() << ": " << ended.err;
+      ASSERT_THAT(ended.exit_code, testing::AnyOf(0, 130)) << command.front() << ": " << ended.err;
       ExpectNothingHalfWritten(command.front());
+      RemoveOutputs();
     }
-    RemoveOutputs();
   }
 }
 
 // What was encoded before the signal is not encoded again.
 TEST_F(InterruptedCommand, FinishedBlocksAreFoundAgain) {
   const std::vector<std::string> mine = Commands()[4];
+  const std::string all = "encode documents: 20000 of 20000 embeddings are from";
   std::string last;
-  for (int i = 0; i < 40 && last.find("wrote ") == std::string::npos; ++i) {
+  for (int i = 0; i < 40 && last.find(all) == std::string::npos; ++i) {
     last = Interrupt(mine, milliseconds(500), milliseconds(-1)).err;
   }
-  EXPECT_THAT(last, HasSubstr("wrote "));
+  EXPECT_THAT(last, HasSubstr(all));
 }
 
 }  // namespace
