@@ -48,7 +48,11 @@ struct Tally {
         return;
       case Kind::kNull:
         return;
-      default:
+      case Kind::kNumbers:
+      case Kind::kValues:
+      case Kind::kNumberLists:
+      case Kind::kObjects:
+      case Kind::kOther:
         ++sample.rows;
         ++sample.others;
     }

@@ -89,11 +89,16 @@ Labels::Read Labels::Grade(const data::JsonField& cell) {
       return OfText(cell.number != 0 ? "true" : "false");
     case Kind::kNull:
       return OfText("");
-    default:
-      return {
-          .grade = {},
-          .problem = fmt::format("the label is {}; expected one value", data::KindName(cell.kind))};
+    case Kind::kStrings:
+    case Kind::kNumbers:
+    case Kind::kValues:
+    case Kind::kNumberLists:
+    case Kind::kObjects:
+    case Kind::kOther:
+      break;
   }
+  return {.grade = {},
+          .problem = fmt::format("the label is {}; expected one value", data::KindName(cell.kind))};
 }
 
 }  // namespace tandem::import_data
