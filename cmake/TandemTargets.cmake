@@ -44,6 +44,12 @@ if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
   endif()
 endif()
 
+# A test that takes longer has failed. An emulated processor computes floats in software.
+set(TANDEM_TEST_SECONDS 600)
+if(CMAKE_CROSSCOMPILING)
+  set(TANDEM_TEST_SECONDS 7200)
+endif()
+
 # Options of every target, which call this when they have their sources.
 function(tandem_common_options target)
   target_compile_options(${target} PRIVATE ${TANDEM_COMPILE_OPTIONS})
@@ -173,7 +179,7 @@ function(tandem_test name)
   endif()
   # Property tests draw the same cases in every run. Tests keep nothing in the user's cache, and find
   # nothing there that another build has made.
-  set(properties TIMEOUT 600 ENVIRONMENT "RC_PARAMS=seed=20240229" ENVIRONMENT_MODIFICATION
+  set(properties TIMEOUT ${TANDEM_TEST_SECONDS} ENVIRONMENT "RC_PARAMS=seed=20240229" ENVIRONMENT_MODIFICATION
                  "TANDEM_CACHE=set:")
   foreach(label IN LISTS ARG_LABELS)
     if(NOT TARGET tests_of_${label})

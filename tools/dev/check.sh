@@ -3,6 +3,7 @@
 
 check_summary=""
 check_failed=false
+packages_without_back_end=$packages  # `setup` adds those of the back end
 
 # part NAME SECONDS TEXT FUNCTION: announces and runs one part in a process of its own.
 part() {
@@ -32,21 +33,41 @@ skip() {
 
 # --- other suites --------------------------------------------------------------------------------
 
+# clone_into ROOT: what is committed here becomes /srv/tandem of a bare Debian.
+# The reference data beside this checkout is copied beside the clone.
+clone_into() {
+  rm -rf "$1/srv/tandem"
+  git clone -q "$PWD" "$1/srv/tandem"
+  if [ -d ../shared ]; then
+    mkdir -p "$1/srv/shared"
+    cp -ru ../shared/data ../shared/vectors "$1/srv/shared/"
+  fi
+}
+
 # What a new user types, on a bare Debian that has git and nothing else, with what is committed here;
 # then the same tests with the back end.
-# The reference data beside this checkout is copied beside the clone.
 check_suite() {
   root=$PWD/.cache/debian/$suite
   sh tools/debian/bare_debian.sh "$suite" "$root" true
-  rm -rf "$root/srv/tandem"
-  git clone -q "$PWD" "$root/srv/tandem"
-  if [ -d ../shared ]; then
-    mkdir -p "$root/srv/shared"
-    cp -ru ../shared/data ../shared/vectors "$root/srv/shared/"
-  fi
+  clone_into "$root"
   sh tools/debian/bare_debian.sh "$suite" "$root" \
     "cd /srv/tandem && export CCACHE_DIR=/srv/ccache DEMO=${DEMO:-tiny} && ./dev demo && ./dev test &&
      TANDEM_WITH_TORCH=ON ./dev test"
+}
+
+# Compiles what is committed here for arm64, and runs tests under qemu-user, in a bare Debian 12.
+check_arm64() {
+  root=$PWD/.cache/debian/arm64
+  sh tools/debian/bare_debian.sh bookworm "$root" true
+  clone_into "$root"
+  rm -rf "$root/srv/model" "$root/srv/tokenizer"
+  cp -rL "$model" "$root/srv/model"
+  cp -rL "$llama_tokenizer" "$root/srv/tokenizer"
+  shared=$([ ! -d ../shared ] || echo there)
+  sh tools/debian/bare_debian.sh bookworm "$root" \
+    "cd /srv/tandem && export CCACHE_DIR=/srv/ccache TANDEM_MODEL_DIR=/srv/model \
+       TANDEM_LLAMA_TOKENIZER=/srv/tokenizer ${shared:+TANDEM_REQUIRE_DATA=1} &&
+     sh tools/debian/cross_arm64.sh '$packages_without_back_end'"
 }
 
 # The container's steps with what is here; then the package is used and purged where it was installed.
@@ -60,17 +81,20 @@ check_package() {
   sh tools/debian/bare_debian.sh "$suite" "$root" "sh /srv/try_package.sh"
 }
 
+# in_debian NAME SECONDS TEXT FUNCTION: a part that makes a bare Debian.
+in_debian() {
+  if [ "$(id -u)" != 0 ]; then
+    skip "$1" "debootstrap needs root"
+  elif ! command -v debootstrap >/dev/null 2>&1; then
+    skip "$1" "there is no debootstrap (apt-get install debootstrap)"
+  else
+    part "$@"
+  fi
+}
+
 # on_suites PREFIX SECONDS TEXT FUNCTION: a part for each suite, in bare Debians.
 on_suites() {
-  for suite in ${SUITES:-bookworm trixie}; do
-    if [ "$(id -u)" != 0 ]; then
-      skip "$1$suite" "debootstrap needs root"
-    elif ! command -v debootstrap >/dev/null 2>&1; then
-      skip "$1$suite" "there is no debootstrap (apt-get install debootstrap)"
-    else
-      part "$1$suite" "$2" "$3" "$4"
-    fi
-  done
+  for suite in ${SUITES:-bookworm trixie}; do in_debian "$1$suite" "$2" "$3" "$4"; done
 }
 
 # --- links ---------------------------------------------------------------------------------------
@@ -385,6 +409,7 @@ check() {
           skip clang "there is no clang++ with OpenMP (apt-get install clang libomp-dev)"
         fi
         ;;
+      arm64) in_debian arm64 9999 "compiled for arm64, tests under emulation" check_arm64 ;;
       suites) on_suites '' 3000 "demo and test on a bare Debian" check_suite ;;
       package) on_suites package- 1500 "the Dockerfile's steps on a bare Debian" check_package ;;
     esac
