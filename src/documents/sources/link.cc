@@ -54,7 +54,7 @@ extern const PairSource kLink{
     {.name = "link",
      .summary =
          "the words of a link -> the document of the folder that it leads to, as title has it",
-     .source = "anchor texts as queries (Craswell et al. 2001; Wu et al. 2022)"},
+     .source = "anchor texts as queries (Craswell et al. 2001; HARP, Ma et al. 2021)"},
     8,
     FindLinks};
 

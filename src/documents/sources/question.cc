@@ -91,8 +91,7 @@ void FindQuestions(const Document& document, const PairSink& found) {
 extern const PairSource kQuestion{
     {.name = "question",
      .summary = "a heading, a paragraph or a sentence that asks -> the answer below or after it",
-     .source = "pages of questions and answers (GooAQ, Khashabi et al. 2021; CCQA, Huber et al. "
-               "2022)"},
+     .source = "questions and answers of web pages (CCQA, Huber et al. 2022)"},
     5,
     FindQuestions};
 

@@ -25,7 +25,7 @@ extern const PairSource kTitle{
     {.name = "title",
      .summary = "the title of a document -> its text, without the first sentence and without "
                 "sentences that say the title",
-     .source = "Promptagator's and GTR's title-body pairs (Ni et al. 2022)"},
+     .source = "pairs of titles and texts (E5, Wang et al. 2022)"},
     kLeastWords,
     FindTitle};
 

@@ -84,16 +84,24 @@ TEST(Passages, EndBetweenSentences) {
             (Texts{"Aa bb cc. Dd ee. Ff gg hh ii.", "Ff gg hh ii. Jj kk ll."}));
 }
 
+// The first heading of two is no title, so that both are in the text.
 TEST(Passages, SectionsBeginTheirOwnWhereTheLastIsHalfFull) {
   EXPECT_EQ(
-      CutText("# T\n\n# U\n\naa bb cc dd ee.\n\n# V\n\nFf gg hh. Ii jj.", {.most_tokens = 12}),
-      (Texts{"T\n\nU\n\naa bb cc dd ee.", "V\n\nFf gg hh. Ii jj."}));
+      CutText("# T\n\n# U\n\naa bb cc dd ee.\n\n# V\n\nFf gg. Hh ii jj.", {.most_tokens = 12}),
+      (Texts{"T\n\nU\n\naa bb cc dd ee.", "V\n\nFf gg. Hh ii jj."}));
+  EXPECT_EQ(CutText("# T\n\n# U\n\naa.\n\n# V\n\nFf gg hh. Ii jj kk ll.", {.most_tokens = 12}),
+            (Texts{"T\n\nU\n\naa.\n\nV\n\nFf gg hh.", "Ii jj kk ll."}));
 }
 
 TEST(Passages, HeadingsEndNone) {
-  EXPECT_EQ(CutText("# T\n\n# U\n\naa bb cc dd ee ff.\n\n# V\n\ngg hh ii jj kk ll mm nn.",
-                    {.most_tokens = 11}),
-            (Texts{"T\n\nU\n\naa bb cc dd ee ff.", "V\n\ngg hh ii jj kk ll mm nn."}));
+  EXPECT_EQ(CutText("# T\n\n# U\n\naa.\n\n# V\n\ngg hh ii jj kk ll mm nn.", {.most_tokens = 11}),
+            (Texts{"T\n\nU\n\naa.", "V\n\ngg hh ii jj kk ll mm nn."}));
+}
+
+TEST(Passages, OverlapStaysInItsSection) {
+  EXPECT_EQ(CutText("# T\n\n# U\n\nAa bb cc dd. Ee ff.\n\n# V\n\nGg hh ii. Jj.",
+                    {.most_tokens = 11, .overlap = 4}),
+            (Texts{"T\n\nU\n\nAa bb cc dd. Ee ff.", "V\n\nGg hh ii. Jj."}));
 }
 
 TEST(Passages, NoTextIsOneEmptyPassage) {
