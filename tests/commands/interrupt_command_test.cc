@@ -77,8 +77,9 @@ class InterruptedCommand : public testing::Test {
     int status = 0;
     EXPECT_EQ(::waitpid(child, &status, 0), child);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    EXPECT_TRUE(WIFEXITED(status)) << WTERMSIG(status);
-    return {WEXITSTATUS(status), seconds.count(), ReadFile(Path("err"))};
+    // Before the program takes signals the system ends it, which a shell shows as 130 too.
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), seconds.count(),
+            ReadFile(Path("err"))};
   }
 
   // No file or folder of this process that was not complete is left.
@@ -112,9 +113,9 @@ TEST_F(InterruptedCommand, OneSignalEndsItAfterItsBlock) {
   RandomStream random({.seed = 1, .purpose = "moments"});
   for (const std::vector<std::string>& command : Commands()) {
     int said = 0;
-    for (int i = 0; i < 5; ++i) {
+    for (int i = 0; i < 40 && said < 3; ++i) {
       const Ended ended =
-          Interrupt(command, milliseconds(100 + random.Below(250)), milliseconds(-1));
+          Interrupt(command, milliseconds(100 + random.Below(600)), milliseconds(-1));
       ASSERT_THAT(ended.exit_code, testing::AnyOf(0, 130)) << command.front() << ": " << ended.err;
       ExpectNothingHalfWritten(command.front());
       if (ended.err.find("finishing a block") != std::string::npos) {
@@ -150,6 +151,7 @@ TEST_F(InterruptedCommand, FinishedBlocksAreFoundAgain) {
   std::string last;
   for (int i = 0; i < 40 && last.find(all) == std::string::npos; ++i) {
     last = Interrupt(mine, milliseconds(500), milliseconds(-1)).err;
+    std::filesystem::remove(Path("mined.jsonl"));  // of one that came to its end before
   }
   EXPECT_THAT(last, HasSubstr(all));
 }

@@ -1,7 +1,9 @@
 #include "base/files/temporary_paths.h"
 
+#include <chrono>
 #include <set>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 namespace tandem {
@@ -16,6 +18,18 @@ struct Registry {
 Registry& TheRegistry() {
   static auto* const registry = new Registry;
   return *registry;
+}
+
+// Another thread may put one more file into a folder while this one empties it; the next that it
+// makes waits for the lock.
+void RemoveWhileOthersWrite(const std::filesystem::path& path) {
+  constexpr int kTries = 200;
+  for (int i = 0; i < kTries; ++i) {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+    if (!std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 }  // namespace
@@ -37,10 +51,7 @@ std::unique_lock<std::mutex> KeepTemporaryPaths() { return std::unique_lock(TheR
 
 void RemoveTemporaryPaths() {
   TheRegistry().mutex.lock();  // for good
-  for (const std::filesystem::path& path : TheRegistry().paths) {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
+  for (const std::filesystem::path& path : TheRegistry().paths) RemoveWhileOthersWrite(path);
 }
 
 }  // namespace tandem
