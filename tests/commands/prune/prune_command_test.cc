@@ -280,9 +280,17 @@ TEST_F(PruneCommand, WhatCannotBeDone) {
   std::filesystem::rename(Path("elsewhere"), Path("model"));
   ::setenv("TANDEM_CACHE", "relative", 1);
   expect(Prune({"--keep", "0.5"}), 2, "TANDEM_CACHE is \"relative\"");
+}
+
+TEST_F(PruneCommand, ACacheThatCannotBeMadeIsAWarning) {
+  ASSERT_EQ(Prune({"--keep", "0.5", "--no-cache"}, "without").exit_code, 0);
   WriteFileAtomically(Path("file"), "");
   ::setenv("TANDEM_CACHE", Path("file").c_str(), 1);
-  expect(Prune({"--keep", "0.5"}), 2, "cannot be made as a folder");
+  const ProgramResult result = Prune({"--keep", "0.5"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("warning: embeddings are not kept: "));
+  EXPECT_THAT(result.err, HasSubstr("cannot be made as a folder"));
+  EXPECT_EQ(ReadFile(Path("out/qrels/train.tsv")), ReadFile(Path("without/qrels/train.tsv")));
 }
 
 TEST_F(PruneCommand, AnOutputThatExistsIsNotTouched) {
