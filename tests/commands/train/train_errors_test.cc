@@ -29,7 +29,7 @@ class TrainErrors : public testing::Test {
         Path("recipe.toml"),
         fmt::format("threads = 1\nprecision = \"fp32\"\n[model]\nbase = \"{0}/base\"\n[data]\n"
                     "train = \"{0}/data\"\npositive_grade = 2\n[objective]\nname = \"infonce\"\n"
-                    "[train]\nbatch = 8\ncheckpoint_every = \"2 steps\"\nkeep_checkpoints = 2\n{1}",
+                    "[train]\nbatch = 8\ncheckpoint_every = \"2 steps\"\n{1}",
                     folder_.path().native(), further));
   }
   std::filesystem::path Path(const std::string& name) const { return folder_.path() / name; }
@@ -243,7 +243,7 @@ TEST_F(TrainErrors, ResumeWithAnotherBase) {
 }
 
 TEST_F(TrainErrors, ResumeFromABrokenCheckpoint) {
-  ASSERT_EQ(RunTandem(Arguments({})).exit_code, 0);
+  ASSERT_EQ(RunTandem(Arguments({"--set", "train.keep_checkpoints=2"})).exit_code, 0);
   std::filesystem::remove_all(Path("run/model"));
   std::filesystem::resize_file(Path("run/checkpoints/step-00000006/weights.safetensors"), 1000);
   ExpectFailure(4, "weights.safetensors", {"--resume"});
