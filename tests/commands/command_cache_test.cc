@@ -214,8 +214,8 @@ TEST_F(CommandCache, AWrongPrecisionOfTheEnvironmentNamesTheVariable) {
 TEST_F(CommandCache, TrainingRefusesEightBitsOfTheEnvironment) {
   Write("recipe.toml", "objective.name = \"infonce\"\nmodel.base = \"" + Path("model") +
                            "\"\ndata.train = \"" + Path("data") + "\"\ntrain.steps = 1\n");
-  const ProgramResult result = Run({"train", Path("recipe.toml"), "--output", Path("run")},
-                                   {{"TANDEM_PRECISION", "int8"}});
+  const ProgramResult result =
+      Run({"train", Path("recipe.toml"), "--output", Path("run")}, {{"TANDEM_PRECISION", "int8"}});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, HasSubstr("TANDEM_PRECISION is \"int8\" in the environment: precision "
                                     "int8 is for encoding only"));

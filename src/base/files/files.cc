@@ -102,6 +102,18 @@ void CheckCanBeFile(const std::filesystem::path& path) {
   }
 }
 
+void RemoveUnfinishedFiles(const std::filesystem::path& folder) {
+  constexpr std::string_view kMark = ".tmp";
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().native();
+    const size_t at = name.rfind(kMark);
+    if (at == name.npos || at + kMark.size() == name.size()) continue;
+    if (name.find_first_not_of("0123456789", at + kMark.size()) != name.npos) continue;
+    std::filesystem::remove(entry.path(), error);
+  }
+}
+
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   CheckCanBeFile(path_);
   temporary_ = path_;

@@ -79,11 +79,11 @@ Scored ScoreByBiEncoder(const ScoreOptions& options, const data::Dataset& datase
   const bool grades = options.role() == data::ScoreRole::kGrades;
   search::GradeRule rule{.similarity = model->similarity(), .text = model->similarity()};
   if (grades) rule = search::GradeRuleOf(*model);
-  search::BiEncoderScores found = search::ScoreByEmbeddings(
-      *model, dataset, pairs, rule.similarity,
-      {.folder = CacheUnless(options.no_cache),
-       .encode = BulkOptions(options.globals),
-       .between_blocks = [] { StopIfAsked(); }});
+  search::BiEncoderScores found =
+      search::ScoreByEmbeddings(*model, dataset, pairs, rule.similarity,
+                                {.folder = CacheUnless(options.no_cache),
+                                 .encode = BulkOptions(options.globals),
+                                 .between_blocks = [] { StopIfAsked(); }});
   StopIfAsked();
   search::ReportCounts(found.query_counts, "queries", model->max_tokens(model::TextKind::kQuery));
   search::ReportCounts(found.document_counts, "documents",

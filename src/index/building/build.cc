@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/files/files.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "embeddings/layouts/staged_rows.h"
@@ -46,6 +47,7 @@ void ThrowIfStopped(const ChangeOptions& options) {
 StagedDocuments Stage(const std::filesystem::path& work, const DocumentSource& source,
                       const std::vector<data::MetadataField>& fields,
                       const ChangeOptions& options) {
+  RemoveUnfinishedFiles(work);
   if (!StagedDocuments::AreIn(work)) {
     Progress progress({.label = "read documents", .unit = "documents"});
     StageDocuments(work, source.next,
