@@ -105,8 +105,9 @@ TEST(CommandLine, FlagsThatWouldDoNothing) {
   }
   const ProgramResult format = RunTandem({"train", "r.toml", "--format", "json"});
   EXPECT_EQ(format.exit_code, 2);
-  EXPECT_EQ(format.err,
-            "error: --format is that of the profile: give --profile or --profile-steps with it\n");
+  EXPECT_EQ(
+      format.err,
+      "error: --format is that of a table: give --profile, --profile-steps or --seeds with it\n");
 }
 
 TEST(CommandLine, VersionAndHelpAreCommandsToo) {

@@ -34,21 +34,20 @@ bool IsClosing(char32_t c) {
          category == Category::kPi;
 }
 
+// Letters and digits that may begin a sentence.
+constexpr Category kBeginnings[] = {Category::kLu, Category::kLt, Category::kLo, Category::kLm,
+                                    Category::kNd};
+
 // Whether the first letter from `p` on, before a line's or sentence's end, is a lower-case one.
 bool GoesOnInLowerCase(const char* p, const char* end) {
   while (p < end) {
     const char32_t c = NextCodePoint(p);
-    switch (text::CategoryOf(c).category()) {
-      case Category::kLl:
-        return true;
-      case Category::kLu:
-      case Category::kLt:
-      case Category::kLo:
-      case Category::kLm:
-      case Category::kNd:
-        return false;
-      default:
-        if (IsStop(c)) return false;
+    const Category category = text::CategoryOf(c).category();
+    if (category == Category::kLl) return true;
+    if (std::find(std::begin(kBeginnings), std::end(kBeginnings), category) !=
+            std::end(kBeginnings) ||
+        IsStop(c)) {
+      return false;
     }
   }
   return false;

@@ -10,24 +10,16 @@
 namespace tandem::documents {
 namespace {
 
+using text::Category;
+
+// Letters, marks and numbers.
+constexpr Category kOfWords[] = {Category::kLu, Category::kLl, Category::kLt, Category::kLm,
+                                 Category::kLo, Category::kMn, Category::kMc, Category::kMe,
+                                 Category::kNd, Category::kNl, Category::kNo};
+
 bool IsOfWord(char32_t c) {
-  using text::Category;
-  switch (text::CategoryOf(c).category()) {
-    case Category::kLu:
-    case Category::kLl:
-    case Category::kLt:
-    case Category::kLm:
-    case Category::kLo:
-    case Category::kMn:
-    case Category::kMc:
-    case Category::kMe:
-    case Category::kNd:
-    case Category::kNl:
-    case Category::kNo:
-      return true;
-    default:
-      return false;
-  }
+  return std::find(std::begin(kOfWords), std::end(kOfWords), text::CategoryOf(c).category()) !=
+         std::end(kOfWords);
 }
 
 // Calls use(word) with each word in lower case.

@@ -3,6 +3,7 @@
 #include "libtorch/operations/operations.h"
 
 #include <gtest/gtest.h>
+#include <torch/version.h>
 
 #include <algorithm>
 #include <string>
@@ -44,6 +45,8 @@ void ExpectEqualsReference(const Compared& compared) {
   std::vector<tensor::Case> cases = tensor::Cases();
   cases.push_back({tensor::kDouble, 1e-11});
   for (const auto& [activation, bound] : cases) {
+    // On the processor libtorch 1 rounds to bf16 within its functions. Devices need libtorch 2.
+    if (activation == tensor::kBFloat16 && TORCH_VERSION_MAJOR < 2) continue;
     const bool is_double = activation == tensor::kDouble;
     std::vector<DType> types(count, is_double ? tensor::kDouble : tensor::kFloat);
     std::fill_n(types.begin(), compared.activations, activation);
