@@ -100,7 +100,7 @@ def compare_runs(options, name, settings, precision, bounds):
         problems.append("the same bytes: other forms were not used")
     print(f"= {name} in {precision}: loss {first:.4f} to {got[-1]['loss']:.4f}; differences: first loss "
           f"{found['first_loss']:.1e}, largest of loss {found['loss']:.1e}, gradient's norm {found['gradient_norm']:.1e}, weights {found['weights']:.1e}: "
-          + ("FAILED, " + ", ".join(problems) if problems else "held"))
+          + ("FAILED, " + ", ".join(problems) if problems else "held"), flush=True)
     return not problems
 
 
@@ -121,7 +121,7 @@ def compare_embeddings(options):
     difference = float(numpy.abs(here - there).max()) if here.shape == there.shape else float("inf")
     held = 0 < difference <= 1e-5
     print(f"= embeddings of {len(here)} texts in fp32: largest difference {difference:.1e}: "
-          + ("held" if held else "FAILED, not above 0 and within 1e-5"))
+          + ("held" if held else "FAILED, not above 0 and within 1e-5"), flush=True)
     return held
 
 
