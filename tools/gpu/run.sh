@@ -83,7 +83,7 @@ run_tests() { ctest --test-dir "$build" --output-on-failure --parallel "$jobs" "
 # Tests that passed in an earlier call are not run again.
 test_on_processor() {
   passed=$(cat "$work"/ctest.*.log 2>/dev/null |
-    sed -n 's/^.* Test *#[0-9]*: \([^ ]*\) \.\..* Passed .*$/\1/p' | sed 's/[.]/\\./g' | tr '\n' '|')
+    sed -n 's/^.* Test *#[0-9]*: \(.*\) \.\.\.* *Passed .*$/\1/p' | sed 's/[.]/\\./g' | tr '\n' '|')
   ctest_log=$work/ctest.$(date +%s).log
   status=0
   if [ -n "$passed" ]; then
