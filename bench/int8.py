@@ -79,7 +79,7 @@ class Bench:
 
     def has_bf16(self):
         command = [self.options.program, "encode", "--model", self.options.model, "--input", "-",
-                   "--output", os.path.join(self.options.work, "none"), "--precision", "bf16"]
+                   "--output", os.path.join(self.options.work, "none"), "--precision", "bf16", "--force"]
         done = subprocess.run(command, input='{"_id": "a", "text": "a"}\n', text=True,
                               stderr=subprocess.DEVNULL)
         return done.returncode == 0
@@ -89,7 +89,7 @@ class Bench:
         to = os.path.join(self.options.work, "tandem-" + precision)
         start = time.perf_counter()
         self.tandem("encode", "--model", self.options.model, "--input", texts, "--output", to,
-                    "--precision", precision, "--kind", kind)
+                    "--precision", precision, "--kind", kind, "--force")
         return time.perf_counter() - start, np.load(os.path.join(to, "embeddings.npy"))
 
     def openvino(self, texts, precision, calibration, batch=0):

@@ -6,12 +6,14 @@ The same measurement as encoder_bench's, on the same texts. The peer gets its be
 
 - training: MultipleNegativesRankingLoss, the step of its Trainer without the Trainer's own work
   (texts are tokenised before, nothing is logged or collated inside the time), fused AdamW, bf16 by
-  autocast as `bf16=True` does; attention is torch's scaled_dot_product_attention (its default).
+  autocast as `bf16=True` does; attention is torch's scaled_dot_product_attention (its default), or
+  --attention's. --device cuda: on a GPU, which gets each batch when its step begins.
   --lora RANK: adapters of all linear maps by peft, over weights in the type of the folder.
 - encoding: `encode`, which sorts by length, at batches of 32 (its default) and 64, the better one
   counts; bf16 as a model of that type (its `dtype` argument), which is faster than autocast.
 
-Tokens are those of the texts; padding does not count. The first step, and a first batch, warm up.
+Tokens are those of the texts; padding does not count. The first step (--warm-up), and a first batch,
+warm up.
 """
 
 import argparse
@@ -39,6 +41,16 @@ def tokens_of(features):
     return sum(int(texts["attention_mask"].sum()) for texts in features)
 
 
+def wait(options):
+    if options.device == "cuda":
+        torch.cuda.synchronize()
+
+
+def moved(texts, device):
+    return {name: value.to(device, non_blocking=True) if torch.is_tensor(value) else value
+            for name, value in texts.items()}
+
+
 def train(model, queries, documents, options):
     tokenize = getattr(model, "preprocess", None) or model.tokenize
     batches = []
@@ -51,22 +63,24 @@ def train(model, queries, documents, options):
     model.train()
     autocast = contextlib.nullcontext()
     if options.precision == "bf16":
-        autocast = torch.autocast("cpu", torch.bfloat16)
+        autocast = torch.autocast(options.device, torch.bfloat16)
     tokens, steps, start = 0, 0, 0.0
-    for number, features in enumerate(batches[:options.steps + 1]):
-        if number == 1:
+    for number, features in enumerate(batches[:options.steps + options.warm_up]):
+        if number == options.warm_up:
+            wait(options)
             start = time.perf_counter()
-        if number > 2 and time.perf_counter() - start > options.seconds:
+        if number > options.warm_up + 1 and time.perf_counter() - start > options.seconds:
             break
         with autocast:
-            loss = loss_function([dict(texts) for texts in features], None)
+            loss = loss_function([moved(texts, options.device) for texts in features], None)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(trained, 1.0)
         optimizer.step()
         optimizer.zero_grad()
-        if number > 0:
+        if number >= options.warm_up:
             tokens += tokens_of(features)
             steps += 1
+    wait(options)
     return {"seconds": time.perf_counter() - start, "tokens": tokens, "steps": steps}
 
 
@@ -99,11 +113,16 @@ def main():
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--max-tokens", type=int, default=256)
     parser.add_argument("--lora", type=int, default=0, help="rank")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--attention", help="attn_implementation of transformers")
+    parser.add_argument("--warm-up", type=int, default=1, help="steps")
     options = parser.parse_args()
     if options.threads:
         torch.set_num_threads(options.threads)
     settings = {"dtype": "auto"} if options.lora else {}
-    model = SentenceTransformer(options.model, device="cpu", model_kwargs=settings)
+    if options.attention:
+        settings["attn_implementation"] = options.attention
+    model = SentenceTransformer(options.model, device=options.device, model_kwargs=settings)
     model.max_seq_length = options.max_tokens
     if options.lora:
         import peft

@@ -3,10 +3,12 @@
 # are the headers that a file of another room includes, and what these headers include themselves. Every
 # other header is its own room's business.
 
-# Sets RESULT to the files of Tandem that FILE includes.
+# Sets RESULT to the files of Tandem that FILE includes, without those that the build makes.
+set(TANDEM_MADE_HEADERS back_end/interface.h)
 function(tandem_includes_of result file)
   file(STRINGS "${TANDEM_SOURCE}/${file}" lines REGEX "^#include \"")
   list(TRANSFORM lines REPLACE "^#include \"([^\"]+)\".*" "\\1")
+  list(REMOVE_ITEM lines ${TANDEM_MADE_HEADERS})
   set(${result} ${lines} PARENT_SCOPE)
 endfunction()
 

@@ -17,6 +17,33 @@ set(TANDEM_BACK_END_ROOMS
     dist
     back_end)
 
+# What both must have the same: the headers of these rooms. A file of its own includes it, so that a
+# change of a header compiles a file more and no others.
+set(interface_folder "${PROJECT_BINARY_DIR}/interface")
+set(interface_rooms ${TANDEM_BACK_END_ROOMS})
+list(FILTER interface_rooms EXCLUDE REGEX "_")
+list(APPEND interface_rooms back_end)
+set(interface_headers "")
+foreach(room IN LISTS interface_rooms)
+  file(GLOB_RECURSE found CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${room}/*.h")
+  list(APPEND interface_headers ${found})
+endforeach()
+add_custom_command(
+  OUTPUT "${interface_folder}/back_end/interface.h"
+  COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR}/src "-DROOMS=${interface_rooms}"
+          -DOUTPUT=${interface_folder}/back_end/interface.h -P
+          ${PROJECT_SOURCE_DIR}/cmake/WriteInterface.cmake
+  DEPENDS ${interface_headers} "${PROJECT_SOURCE_DIR}/cmake/WriteInterface.cmake"
+  COMMENT "Hashing the headers that the program and its plug-in share"
+  VERBATIM)
+add_custom_target(tandem_interface DEPENDS "${interface_folder}/back_end/interface.h")
+
+# tandem_uses_interface(TARGET): for a target with a source that includes back_end/interface.h.
+function(tandem_uses_interface target)
+  target_include_directories(${target} PRIVATE "${PROJECT_BINARY_DIR}/interface")
+  add_dependencies(${target} tandem_interface)
+endfunction()
+
 # tandem_exports_rooms(PROGRAM): for a program that loads the plug-in, and links these rooms.
 function(tandem_exports_rooms program)
   set(archives "")

@@ -17,6 +17,9 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/tandemConfigVersion.cmak
                                  COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/tandemConfig.cmake"
               "${PROJECT_BINARY_DIR}/tandemConfigVersion.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/FindCmarkGfm.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/FindGumbo.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/FindLibcsv.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/FindPcre2.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/FindPypiTorch.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/FindXxhash.cmake"

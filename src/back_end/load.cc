@@ -8,6 +8,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "back_end/interface.h"
 #include "back_end/library_file.h"
 #include "back_end/table.h"
 #include "base/error.h"
@@ -145,6 +146,12 @@ void LoadPlugIn() {
         fmt::format("{} belongs to tandem {}, and this is tandem {}: install tandem and "
                     "tandem-torch of one version",
                     path.native(), table.release, TANDEM_VERSION));
+  }
+  if (std::string_view(table.interface) != kInterface) {
+    throw UsageError(fmt::format(
+        "{} and this tandem were built from different sources of tandem {}: build both, or "
+        "install tandem and tandem-torch, from one",
+        path.native(), TANDEM_VERSION));
   }
   table.use();
 }

@@ -138,11 +138,13 @@ std::string Progress::Line(Clock::time_point now, size_t columns) const {
   const double seconds = Seconds(now - rate_start_);
   const double rate =
       done_ > rate_first_ ? static_cast<double>(done_ - rate_first_) / std::max(1e-9, seconds) : 0;
-  if (rate > 0) parts.rate = fmt::format(", {}/s", FormatRate(rate));
+  const bool counted = !options_.unit.empty();
+  if (rate > 0 && counted) parts.rate = fmt::format(", {}/s", FormatRate(rate));
   if (options_.total > 0) {
     parts.share = std::min(1.0, static_cast<double>(done_) / static_cast<double>(options_.total));
-    parts.counts =
-        fmt::format(" {:3.0f}% {}/{} {}", *parts.share * 100, done_, options_.total, options_.unit);
+    parts.counts = counted ? fmt::format(" {:3.0f}% {}/{} {}", *parts.share * 100, done_,
+                                         options_.total, options_.unit)
+                           : fmt::format(" {:5.1f}%", *parts.share * 100);
   } else {
     parts.counts = fmt::format(" {} {}", done_, options_.unit);
   }

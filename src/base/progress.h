@@ -14,7 +14,7 @@ namespace tandem {
 
 struct ProgressOptions {
   std::string label;                // "encode corpus"
-  std::string unit = "texts";       // what is counted
+  std::string unit = "texts";       // what is counted; "": only the share of the total is shown
   uint64_t total = 0;               // 0: not known
   uint64_t first = 0;               // units that an earlier process has done
   double line_period_seconds = 10;  // where lines are written: at most one in this time

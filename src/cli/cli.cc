@@ -10,6 +10,7 @@
 #include <functional>
 #include <iostream>
 #include <limits>
+#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
@@ -20,9 +21,11 @@
 #include "cli/command.h"
 #include "cli/flags.h"
 #include "cli/globals.h"
+#include "cli/help/command_app.h"
 #include "cli/help/help_text.h"
 #include "cli/help/usage_message.h"
 #include "cli/process/memory_problem.h"
+#include "cli/process/signal_watch.h"
 #include "cli/terminal.h"
 #include "cli/version.h"
 
@@ -37,9 +40,11 @@ void AddGlobalFlags(Flags& flags, Globals& globals) {
   flags.Add("--seed", globals.seed, "Names every random stream; wins over the recipe's `seed`")
       .Between(0, std::numeric_limits<int64_t>::max());
   flags
-      .Add("--precision", globals.precision,
-           "Arithmetic of matrix products: auto, fp32, bf16, int8 (train: auto, and never int8; "
-           "others: fp32), or with a CUDA device also fp16 and tf32")
+      .Add(
+          "--precision", globals.precision,
+          "Arithmetic of matrix products: auto, fp32, bf16, int8 (default: $TANDEM_PRECISION, else "
+          "for train auto, and never int8, for others fp32), or with a CUDA device also fp16 and "
+          "tf32")
       .OneOf({"auto", "fp32", "bf16", "int8", "fp16", "tf32"});
   flags.Add(
       "--device", globals.device,
@@ -81,7 +86,8 @@ struct Asked {
 };
 
 void AddCommand(const Command& command, CLI::App& parent, Asked* asked) {
-  CLI::App* sub = parent.add_subcommand(std::string(command.name), std::string(command.summary));
+  CLI::App* sub = parent.add_subcommand(std::make_shared<CommandApp>(
+      std::string(command.summary), std::string(command.name), parent, command.examples));
   if (command.parts != nullptr) {
     sub->require_subcommand(0, 1);
     sub->parse_complete_callback([asked, sub] {
@@ -194,6 +200,7 @@ int RunCommandLine(CommandTable commands, int argc, const char* const* argv) {
   }
   Terminal::Get().set_quiet(asked.globals.quiet);
   SetMessageSink(&Terminal::Get());
+  CleanUpOnSignals();
   return RunGuarded([&] { asked.run(asked.globals); });
 }
 

@@ -10,6 +10,7 @@
 #include <functional>
 #include <span>
 
+#include "cli/example.h"
 #include "config/catalogue.h"
 
 namespace tandem::app {
@@ -24,6 +25,7 @@ struct Command : config::EntryInfo {  // its summary is shown in `tandem --help`
   // Adds the command's flags and returns the function that runs after they are parsed. Null if
   // `parts` do the work.
   CommandBody (*configure)(Flags& flags);
+  std::span<const Example> examples = {};  // shown in its help: two or more, without `parts`
   // Returns commands that follow this one's name, as in `tandem index build`. Null: none.
   std::span<const Command* const> (*parts)() = nullptr;
 };

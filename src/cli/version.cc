@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/Version.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -34,10 +35,16 @@ std::string KernelsText() {
                      tensor::Int8Instructions(isa, tensor::MachineInt8Features()));
 }
 
+// Linux knows the name of a processor of x86-64, and of arm64 the numbers of its maker and its
+// kind.
 std::string CpuName() {
   std::ifstream file("/proc/cpuinfo");
+  std::string maker;
   for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+    const std::string value = line.substr(std::min(line.size(), line.find(':') + 2));
+    if (line.starts_with("model name")) return value;
+    if (line.starts_with("CPU implementer")) maker = value;
+    if (line.starts_with("CPU part")) return fmt::format("implementer {}, part {}", maker, value);
   }
   return "unknown";
 }

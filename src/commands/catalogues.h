@@ -7,8 +7,8 @@
 
 namespace tandem::app {
 
-// Returns samplers, objectives, optimizers, schedules, measures, encoders, kinds of indexes and
-// commands, in the order in which a run uses them.
+// Returns samplers, objectives, optimizers, schedules, measures, encoders, kinds of indexes,
+// sources of pairs and commands, in the order in which a run uses them.
 std::span<const config::Catalogue> AllCatalogues();
 
 }  // namespace tandem::app

@@ -40,20 +40,26 @@ void AddLineFlags(Flags& flags, LineFlags& lines) {
       .ShowDefault();
 }
 
-data::LineRules LineRulesOf(const LineFlags& lines, const std::string& path) {
-  data::LineRules rules{.ignored = SplitAtCommas(lines.ignore_columns),
-                        .ids_of_texts = lines.ids == "text"};
-  for (const std::string& label : SplitAtCommas(lines.labels)) {
+std::vector<data::LabelNumber> ParseLabels(std::string_view text) {
+  std::vector<data::LabelNumber> labels;
+  for (const std::string& label : SplitAtCommas(text)) {
     const std::optional<data::LabelNumber> number = data::ParseLabelNumber(label);
     if (!number) {
       throw UsageError(fmt::format(
           "--labels has \"{}\"; expected LABEL=NUMBER for each, as up=1,down=0", label));
     }
-    rules.labels.push_back(*number);
+    labels.push_back(*number);
   }
-  if (const std::string problem = data::TwoNumbersProblem(rules.labels); !problem.empty()) {
+  if (const std::string problem = data::TwoNumbersProblem(labels); !problem.empty()) {
     throw UsageError("--labels " + problem);
   }
+  return labels;
+}
+
+data::LineRules LineRulesOf(const LineFlags& lines, const std::string& path) {
+  data::LineRules rules{.labels = ParseLabels(lines.labels),
+                        .ignored = SplitAtCommas(lines.ignore_columns),
+                        .ids_of_texts = lines.ids == "text"};
   std::error_code error;
   if (!rules.empty() && std::filesystem::is_directory(path, error)) {
     throw UsageError(

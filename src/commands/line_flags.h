@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "data/lines/line_rules.h"
 
@@ -17,6 +19,10 @@ struct LineFlags {
 
 // Adds --labels, --ignore-columns and --ids.
 void AddLineFlags(Flags& flags, LineFlags& lines);
+
+// The numbers of --labels: "up=1,down=0". Throws UsageError for a label without a number, and for
+// one with two.
+std::vector<data::LabelNumber> ParseLabels(std::string_view text);
 
 // Returns the rules that the flags give for the data at `path`. Throws UsageError for a label
 // without a number, and for a flag that is given with a folder, which has no lines.

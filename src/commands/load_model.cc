@@ -6,6 +6,9 @@
 
 #include "base/log.h"
 #include "cli/process/job.h"
+#include "cli/process/signal_watch.h"
+#include "commands/asked_precision.h"
+#include "commands/precision_advice.h"
 #include "tensor/core/tensor.h"
 #include "tensor/machine/device.h"
 #include "tensor/machine/precision.h"
@@ -52,14 +55,22 @@ std::string FolderName(const std::string& folder) {
 }
 
 search::EncodeOptions BulkOptions(const Globals& globals) {
-  const std::string& name = globals.precision;
-  const tensor::Precision precision =
-      tensor::ResolvePrecision(name.empty() ? "fp32" : name, CommandDevice(globals));
+  const AskedPrecision asked = AskedPrecisionOf(globals);
+  const tensor::Device device = CommandDevice(globals);
+  const tensor::Precision precision = asked.name.empty()
+                                          ? tensor::ResolvePrecision("fp32", device)
+                                          : ResolveAsked(asked, [device](std::string_view name) {
+                                              return tensor::ResolvePrecision(name, device);
+                                            });
   tensor::ApplyPrecision(precision);
-  return {.precision = precision,
-          .threads = ThreadsOf(globals),
-          .group = CurrentGroup(),
-          .compare_inputs = true};
+  search::EncodeOptions options{
+      .precision = precision,
+      .threads = ThreadsOf(globals),
+      .stop = dist::IsShared(CurrentGroup()) ? StopRequest() : StopRequest(SignalWatch::Received),
+      .group = CurrentGroup(),
+      .compare_inputs = true};
+  if (asked.name.empty() && device.is_cpu() && !globals.quiet) options.before = PrecisionAdvice();
+  return options;
 }
 
 }  // namespace tandem::app

@@ -31,8 +31,9 @@ std::unique_ptr<model::DualEncoder> LoadModel(const Globals& globals, const Mode
 // path does not exist.
 std::string FolderName(const std::string& folder);
 
-// Returns the encoder's options from the global flags: `--precision` (fp32 if not given) as
-// CommandDevice computes it, and `--threads`.
+// Returns the encoder's options from the global flags: `--precision` or TANDEM_PRECISION (fp32 if
+// neither is given) as CommandDevice computes it, and `--threads`. Where nobody has asked for a
+// precision, the options say what others would take (PrecisionAdvice) unless --quiet is given.
 search::EncodeOptions BulkOptions(const Globals& globals);
 
 }  // namespace tandem::app

@@ -27,6 +27,28 @@ std::optional<weights::Calibration> CalibrationOf(const model::DualEncoder& mode
   return calibration;
 }
 
+void CheckIsProbability(std::optional<double> min_probability) {
+  if (!min_probability || (*min_probability >= 0 && *min_probability <= 1)) return;
+  throw UsageError(
+      fmt::format("--min-probability is {}; expected a number from 0 to 1", *min_probability));
+}
+
+std::optional<double> LeastProbability(std::optional<double> asked,
+                                       std::optional<double> of_index) {
+  const std::optional<double> least = asked ? asked : of_index;
+  return least && *least > 0 ? least : std::nullopt;
+}
+
+void CheckIndexProbability(const std::optional<weights::Calibration>& calibration,
+                           std::optional<double> asked, std::optional<double> of_index,
+                           const std::string& folder) {
+  if (asked || calibration || !LeastProbability(asked, of_index)) return;
+  throw UsageError(
+      fmt::format("the index shows hits of a probability of at least {}, and scores of {} are not "
+                  "known to be probabilities (tandem calibrate); --min-probability 0 shows all",
+                  *of_index, folder));
+}
+
 void CheckProbabilities(const std::optional<weights::Calibration>& calibration,
                         std::optional<double> min_probability, const std::string& folder) {
   if (!min_probability || calibration) return;

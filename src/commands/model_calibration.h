@@ -17,6 +17,19 @@ namespace tandem::app {
 std::optional<weights::Calibration> CalibrationOf(const model::DualEncoder& model,
                                                   const ModelFlags& flags);
 
+// Throws UsageError for a --min-probability outside of [0, 1].
+void CheckIsProbability(std::optional<double> min_probability);
+
+// Returns the least probability of hits: what is asked for, else the index's own. 0 is none, so
+// that a search can do without the index's.
+std::optional<double> LeastProbability(std::optional<double> asked, std::optional<double> of_index);
+
+// Throws UsageError if nobody asks for a least probability, the index has one, and the model of
+// this folder has no calibration.
+void CheckIndexProbability(const std::optional<weights::Calibration>& calibration,
+                           std::optional<double> asked, std::optional<double> of_index,
+                           const std::string& folder);
+
 // Throws UsageError if a minimum probability is given and the model of this folder has no
 // calibration.
 void CheckProbabilities(const std::optional<weights::Calibration>& calibration,

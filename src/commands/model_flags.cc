@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/files/cache_folder.h"
 #include "cli/flags.h"
 
 namespace tandem::app {
@@ -20,6 +21,17 @@ void AddPartsFlag(Flags& flags, std::string& folder) {
            "Folder of the documents' embeddings in parts (`tandem encode --shard`), so that they "
            "are not encoded")
       .Folder("parts are several files");
+}
+
+void AddCacheFlag(Flags& flags, bool& no_cache) {
+  flags.AddSwitch(
+      "--no-cache", no_cache,
+      "Neither look for embeddings in the cache nor keep them there (the cache: "
+      "$TANDEM_CACHE, else ~/.cache/tandem; of at most $TANDEM_CACHE_BYTES, else 16GiB)");
+}
+
+std::filesystem::path CacheUnless(bool no_cache) {
+  return no_cache ? std::filesystem::path() : CacheFolder();
 }
 
 void AddLengthFlags(Flags& flags, ModelFlags& model) {

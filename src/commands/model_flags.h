@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,6 +28,11 @@ struct ModelFlags {
 void AddEmbeddingsFlag(Flags& flags, std::string& folder);
 // Adds --embeddings for folders of parts only.
 void AddPartsFlag(Flags& flags, std::string& folder);
+
+// Adds --no-cache.
+void AddCacheFlag(Flags& flags, bool& no_cache);
+// The cache (base/files/cache_folder.h) unless --no-cache is given; empty: none.
+std::filesystem::path CacheUnless(bool no_cache);
 
 // Adds --max-query-tokens, --max-document-tokens and --dimensions; the command adds --model itself.
 void AddLengthFlags(Flags& flags, ModelFlags& model);

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "base/suggest.h"
@@ -46,12 +49,25 @@ CheckedValue CheckInteger(const ParamInfo& info, const Value& value) {
   return inside ? CheckedValue{value, ""} : CheckedValue{{}, OutOfRange(info, value)};
 }
 
+// Whether true and false, as TOML has them, are two of the choices.
+bool HasBooleans(const ParamInfo& info) {
+  const auto has = [&info](std::string_view name) {
+    return std::any_of(info.choices.begin(), info.choices.end(),
+                       [name](const ChoiceInfo& choice) { return choice.name == name; });
+  };
+  return has("true") && has("false");
+}
+
 CheckedValue CheckChoice(const ParamInfo& info, const Value& value) {
-  const auto* text = std::get_if<std::string>(&value);
-  if (text == nullptr) return WrongType(info, value);
+  std::optional<std::string> text;
+  if (const auto* given = std::get_if<std::string>(&value)) text = *given;
+  if (const auto* flag = std::get_if<bool>(&value); flag != nullptr && HasBooleans(info)) {
+    text = *flag ? "true" : "false";
+  }
+  if (!text) return WrongType(info, value);
   std::vector<std::string_view> names;
   for (const ChoiceInfo& choice : info.choices) {
-    if (choice.name == *text) return {value, ""};
+    if (choice.name == *text) return {*text, ""};
     names.push_back(choice.name);
   }
   return {{}, OutOfRange(info, value) + DidYouMean(*text, names)};

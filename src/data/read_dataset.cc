@@ -9,11 +9,12 @@
 #include "data/formats/tevatron.h"
 #include "data/lines/dataset_builder.h"
 #include "data/lines/json_line.h"
+#include "data/tables/table_lines.h"
 
 namespace tandem::data {
 std::string_view FormatOfLines(const std::filesystem::path& path) {
   Warnings ignored;  // the file's own reader counts them again
-  LineReader reader(path, ignored);
+  LineReader reader = OpenTrainingLines(path, ignored);
   std::string_view line;
   if (!reader.Next(&line)) throw DataError(reader.file(), 0, "", "holds no example");
   JsonLineParser parser;
@@ -30,7 +31,7 @@ void CheckPath(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) {
     throw DataError(path.native(), 0, "",
                     "there is no such file or folder; expected a BEIR folder or a file of JSON "
-                    "lines");
+                    "lines, CSV or TSV");
   }
   RefuseParquet(path);
 }
@@ -70,10 +71,16 @@ Dataset ReadDataset(const std::filesystem::path& path, std::string_view format,
   }
   if (format == "beir") return LoadBeir(path, split, warnings);
   WarningScope scope(warnings);
-  LineReader reader(path, scope.get());
+  LineReader reader = OpenTrainingLines(path, scope.get());
   DatasetBuilder builder(reader);
   ReadLines(reader, format, rules, builder);
   return builder.Take();
+}
+
+std::string_view RoleOfKey(std::string_view format, std::string_view key) {
+  if (format == "sentence_transformers") return ColumnRole(key);
+  if (format == "flag_embedding") return FlagEmbeddingRole(key);
+  return format == "tevatron" ? TevatronRole(key) : "";
 }
 
 }  // namespace tandem::data

@@ -35,4 +35,8 @@ Dataset ReadDataset(const std::filesystem::path& path, std::string_view format,
 void ReadLines(LineReader& reader, std::string_view format, const LineRules& rules,
                ExampleSink& sink);
 
+// What a key of a line of `format`, one of lines, is read as, in words ("query", "negative", ...);
+// "": the format does not read it.
+std::string_view RoleOfKey(std::string_view format, std::string_view key);
+
 }  // namespace tandem::data

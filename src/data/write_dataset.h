@@ -8,7 +8,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,6 +31,15 @@ struct WriteOptions {
   // sentence_transformers: the negatives of a line; 0 leaves all out. Queries with fewer are
   // left out. Without it a line has as many as the query with the fewest.
   std::optional<size_t> negatives;
+  // BEIR: the split of each query, instead of `split` for all; and judgements that are not written
+  // (a document that is held out must not be a negative of training). Empty: none.
+  std::function<std::string_view(uint32_t query)> split_of_query;
+  std::function<bool(uint32_t query, const Judgement& judgement)> leaves_out;
+  // sentence_transformers: what the columns of a query, a positive (or judged document) and its
+  // scores are called; "": as the format's writer calls them.
+  std::string query_column;
+  std::string document_column;
+  std::string score_column;
 };
 
 // Counts of the output that was written.

@@ -152,8 +152,14 @@ void ReadCutOff(const Spelling& spelling, Measure& measure) {
   const char* const end = spelling.at->data() + spelling.at->size();
   const auto [stop, error] = std::from_chars(spelling.at->data(), end, value);
   if (error != std::errc() || stop != end || value < 1 || value > kMaxCutOff) {
-    throw Problem{fmt::format("the cut-off of measure {} must be a whole number from 1 to {}",
-                              spelling.whole, kMaxCutOff)};
+    // precision@0.41 is what somebody writes who means a score.
+    const MeasureInfo* const at_score = FindMeasure(fmt::format("set_{}", measure.info->name));
+    throw Problem{fmt::format(
+        "the cut-off of measure {} must be a whole number from 1 to {}{}", spelling.whole,
+        kMaxCutOff,
+        at_score == nullptr || !data::ParseNumber(*spelling.at)
+            ? std::string()
+            : fmt::format("; results from a score on are {}@{}", at_score->name, *spelling.at))};
   }
   measure.cut_off = value;
 }

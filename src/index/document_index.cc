@@ -71,6 +71,11 @@ class FolderIndex final : public DocumentIndex {
     const OpenSegment& segment = SegmentOf(document);
     return segment.segment.text(document - segment.first);
   }
+  std::string_view title(uint32_t document) const override {
+    const OpenSegment& segment = SegmentOf(document);
+    const size_t row = document - segment.first;
+    return segment.segment.text(row).substr(0, segment.segment.title_bytes(row));
+  }
   data::MetadataValue metadata(uint32_t document, size_t field) const override {
     const OpenSegment& segment = SegmentOf(document);
     return segment.segment.metadata(document - segment.first, field);

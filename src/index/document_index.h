@@ -42,9 +42,10 @@ struct IndexInfo {
   std::string kind;        // a name of IndexKinds()
   std::string parameters;  // of the kind, as "m=32, ef_construction=200"
   std::vector<data::MetadataField> fields;
-  bool texts = true;       // whether the documents' texts are kept
-  uint64_t documents = 0;  // that can be found
-  uint64_t removed = 0;    // marked, still in the files
+  bool texts = true;                      // whether the documents' texts are kept
+  std::optional<double> min_probability;  // of hits, where a search asks for none
+  uint64_t documents = 0;                 // that can be found
+  uint64_t removed = 0;                   // marked, still in the files
   size_t segments = 0;
   uint64_t file_bytes = 0;
   uint64_t resident_bytes = 0;
@@ -81,6 +82,9 @@ class DocumentIndex {
   // Views into mapped files, valid as long as the index.
   virtual std::string_view id(uint32_t document) const = 0;
   virtual std::string_view text(uint32_t document) const = 0;  // "" where texts are not kept
+  // What the text begins with, a title and a blank after it; "" without one, and in indexes of
+  // earlier versions.
+  virtual std::string_view title(uint32_t document) const = 0;
   virtual data::MetadataValue metadata(uint32_t document, size_t field) const = 0;
 };
 

@@ -33,7 +33,12 @@ tensor::CudaState Driver::FindCuda() const {
   }
 }
 
-void Driver::MakeCurrent(tensor::Device device) const { c10::cuda::set_device(IndexOf(device)); }
+void Driver::MakeCurrent(tensor::Device device) const {
+  c10::cuda::set_device(IndexOf(device));
+  // libtorch sets its allocator up with the first tensor there; MemoryOf and ForgetMostUsed may be
+  // asked before that.
+  at::globalContext().lazyInitDevice(at::kCUDA);
+}
 
 int Driver::ComputeCapability(tensor::Device device) const {
   return at::cuda::getDeviceProperties(IndexOf(device))->major;

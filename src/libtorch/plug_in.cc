@@ -1,4 +1,5 @@
 // The entry of the plug-in libtandem-torch.so.
+#include "back_end/interface.h"
 #include "back_end/table.h"
 #include "libtorch/use.h"
 
@@ -6,6 +7,7 @@ extern "C" const tandem::back_end::Table* TandemBackEnd() {
   static constexpr tandem::back_end::Table kTable = {
       .version = tandem::back_end::kBackEndVersion,
       .release = TANDEM_VERSION,
+      .interface = tandem::back_end::kInterface,
       .use = tandem::libtorch::UseInThisProcess,
   };
   return &kTable;

@@ -44,7 +44,7 @@ OrderedSampler::OrderedSampler(const Examples& examples, const SamplerOptions& o
   }
   options_.copies_meet = options_.copies_meet && options_.no_duplicates;
   if (stepped_ != nullptr && options_.copies_meet && composer_.plain()) {
-    limits_.emplace(pairs_, *stepped_, options_.batch);
+    limits_.emplace(pairs_, *stepped_, options_.batch, composer_.copies());
   }
   order_->Begin(0, 0);
   composed_ = Compose();

@@ -38,9 +38,10 @@ struct SamplerOptions {
   // would become much smaller, they meet (sampling/composition/composition.h). Masks must know
   // copies then.
   bool copies_meet = false;
-  bool in_batch = true;     // false: a query's extra documents are its negatives alone
-  bool graded_own = false;  // paired documents may have any grade; else they are positives
-  size_t accumulate = 1;    // batches of a step
+  bool fill_batches = false;  // with `copies_meet`: they meet rather than make batches smaller
+  bool in_batch = true;       // false: a query's extra documents are its negatives alone
+  bool graded_own = false;    // paired documents may have any grade; else they are positives
+  size_t accumulate = 1;      // batches of a step
   RunLength length = {};
   config::Params params = {};  // values of SamplerInfo::params; none: all defaults
   InitialScores scores = {};   // used while the sampler is made

@@ -231,6 +231,14 @@ EncodeCounts EncodeTexts(model::DualEncoder& model, model::TextKind kind, size_t
   if (options.compare_inputs && dist::IsShared(options.group)) {
     AgreeOnInputs(model, kind, count, HashOf(count, text, options.prompt), options);
   }
+  if (options.before) {
+    options.before({.model = model,
+                    .kind = kind,
+                    .texts = count,
+                    .text = text,
+                    .options = options,
+                    .count = count});
+  }
   Encoding encoding(model, kind, options, count);
   EncodeCounts counts;
   for (size_t first = 0; first < count; first += options.window_texts) {
@@ -242,13 +250,17 @@ EncodeCounts EncodeTexts(model::DualEncoder& model, model::TextKind kind, size_t
 }
 
 struct StreamEncoder::State {
+  model::DualEncoder& model;
+  model::TextKind kind;
+  const EncodeOptions& options;
+  size_t total;  // 0: not known
   Encoding encoding;
   size_t texts = 0;  // of all windows so far
 };
 
 StreamEncoder::StreamEncoder(model::DualEncoder& model, model::TextKind kind,
                              const EncodeOptions& options, size_t total)
-    : state_(new State{Encoding(model, kind, options, total)}) {}
+    : state_(new State{model, kind, options, total, Encoding(model, kind, options, total)}) {}
 
 StreamEncoder::~StreamEncoder() { tensor::TrimTensorArena(); }
 
@@ -257,8 +269,16 @@ tensor::Tensor StreamEncoder::Encode(std::span<const std::string> texts, EncodeC
   const size_t first = state_->texts;
   state_->texts += texts.size();
   *counts = {};
-  return state_->encoding.Window(
-      first, texts.size(), [&](size_t i) -> std::string_view { return texts[i - first]; }, counts);
+  const TextSource text = [&](size_t i) -> std::string_view { return texts[i - first]; };
+  if (first == 0 && state_->total > 0 && state_->options.before) {
+    state_->options.before({.model = state_->model,
+                            .kind = state_->kind,
+                            .texts = texts.size(),
+                            .text = text,
+                            .options = state_->options,
+                            .count = state_->total});
+  }
+  return state_->encoding.Window(first, texts.size(), text, counts);
 }
 
 tensor::Tensor EncodeAll(model::DualEncoder& model, model::TextKind kind, const data::Texts& texts,

@@ -23,6 +23,8 @@ using embeddings::EncodeCounts;
 // Returns the prompt of the text with this index.
 using PromptSource = std::function<std::string_view(size_t index)>;
 
+struct EncodingAhead;
+
 struct EncodeOptions {
   tensor::Precision precision = tensor::Precision::kFp32;
   int threads = 1;  // of the tokenizer; tensor operations use tensor::ThreadCount()
@@ -38,6 +40,8 @@ struct EncodeOptions {
   std::string label;            // of the progress bar; empty: none
   size_t encoded_before = 0;    // texts that an earlier process has encoded: progress counts them
   PromptSource prompt;          // null: the model's, for all texts
+  // Told before many texts are encoded, once for all of them: somebody may say how long it takes.
+  std::function<void(const EncodingAhead&)> before;
   // Asked between forward passes; the window under way is thrown away then (Interrupted).
   StopRequest stop;
   // The processes that encode together, all of them the same texts: each encodes its share of a
@@ -52,6 +56,15 @@ BatchTokens BatchTokensOn(const tensor::Device& device, const EncodeOptions& opt
 
 // Returns the text with this index.
 using TextSource = std::function<std::string_view(size_t index)>;
+// What is going to be encoded, valid during the call that tells it.
+struct EncodingAhead {
+  model::DualEncoder& model;
+  model::TextKind kind;
+  size_t texts;            // that `text` gives, of which most are to be encoded
+  const TextSource& text;  // with the prompts of `options`
+  const EncodeOptions& options;
+  size_t count;  // texts that are to be encoded; may be above `texts`, which are then the first
+};
 // Receives the embeddings of texts first to first + n - 1, float32 [n, E], in the order of the
 // texts.
 using EmbeddingSink = std::function<void(size_t first, const tensor::Tensor& rows)>;

@@ -67,6 +67,7 @@ struct Found {
   float score = 0;
   std::optional<double> probability;
   std::string_view text;
+  std::string_view title;  // that the text begins with; "": none
   std::optional<FoundHighlight> highlight;
 };
 

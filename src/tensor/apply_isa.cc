@@ -11,6 +11,7 @@ namespace tandem::tensor {
 void ApplyIsa() {
   const Isa isa = CurrentIsa();
   if (std::getenv("TANDEM_ISA") == nullptr) return;  // NOLINT(concurrency-mt-unsafe)
+  if (isa == Isa::kNeon) return;                     // there is no higher level to leave out
   cpu::LimitProductIsa(std::string(NameOf(isa)).c_str());
   if (isa < Isa::kAvx512) {
     const bool baseline = isa == Isa::kBaseline;

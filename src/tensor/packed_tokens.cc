@@ -21,6 +21,8 @@ Tensor PackedTokens::HostStarts() const {
   return host_starts.defined() ? host_starts : OnCpu(sequence_starts);
 }
 
+Tensor PackedTokens::HostIds() const { return host_ids.defined() ? host_ids : OnCpu(ids); }
+
 PackedTokens PackedTokens::To(Device device) const {
   if (ids.device() == device) return *this;
   PackedTokens moved = *this;
@@ -31,6 +33,7 @@ PackedTokens PackedTokens::To(Device device) const {
     moved.*part = MovedTo(this->*part, device);
   }
   moved.host_starts = HostStarts();
+  moved.host_ids = HostIds();
   moved.back_end_slot = std::make_shared<LazySlot>();
   return moved;
 }
@@ -53,6 +56,7 @@ PackedTokens Pack(std::span<const std::span<const int32_t>> texts,
   packed.positions = Empty({total}, kInt);
   packed.sequence_starts = Empty({count + 1}, kInt);
   packed.host_starts = packed.sequence_starts;
+  packed.host_ids = packed.ids;
   packed.text_keys = Empty({count}, kLong);
   packed.row_keys = Empty({total}, kLong);
   auto* ids = packed.ids.data_ptr<int32_t>();

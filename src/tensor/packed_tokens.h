@@ -26,8 +26,8 @@ class LazySlot {
   std::shared_ptr<const void> value_;
 };
 
-// All tensors but `host_starts` are on one device: the CPU, where Pack makes them, or the one that
-// To named.
+// All tensors but `host_starts` and `host_ids` are on one device: the CPU, where Pack makes them,
+// or the one that To named.
 struct PackedTokens {
   Tensor ids;              // int32 [T]
   Tensor positions;        // int32 [T], 0-based position in its text
@@ -36,6 +36,7 @@ struct PackedTokens {
   // sequence_starts on the CPU, so that nobody waits for a device to know them. Undefined: they are
   // asked for (HostStarts).
   Tensor host_starts;
+  Tensor host_ids;  // the same of `ids` (HostIds)
   // The dropout key of each text, int64 [B]. It does not depend on where the text is in this pack,
   // so that chunking and threads cannot change what is dropped.
   Tensor text_keys;
@@ -56,6 +57,8 @@ struct PackedTokens {
   int64_t texts() const { return sequence_starts.size(0) - 1; }
   // sequence_starts on the CPU, int32 [B + 1].
   Tensor HostStarts() const;
+  // `ids` on the CPU, int32 [T].
+  Tensor HostIds() const;
 
   // The pack on another device; itself where it is there already.
   PackedTokens To(Device device) const;

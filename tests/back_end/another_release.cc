@@ -2,7 +2,9 @@
 #include "back_end/table.h"
 
 extern "C" const tandem::back_end::Table* TandemBackEnd() {
-  static constexpr tandem::back_end::Table kTable = {
-      .version = tandem::back_end::kBackEndVersion, .release = "0.0.9", .use = nullptr};
+  static constexpr tandem::back_end::Table kTable = {.version = tandem::back_end::kBackEndVersion,
+                                                     .release = "0.0.9",
+                                                     .interface = "",
+                                                     .use = nullptr};
   return &kTable;
 }

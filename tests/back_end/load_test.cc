@@ -126,6 +126,8 @@ TEST_F(LoadPlugInTest, RefusesOneOfAnotherVersion) {
                     HasSubstr("takes version " + std::to_string(kBackEndVersion))));
   EXPECT_THAT(ErrorFor(Library("another_release")),
               AllOf(HasSubstr("tandem 0.0.9"), HasSubstr("this is tandem " TANDEM_VERSION)));
+  EXPECT_THAT(ErrorFor(Library("other_sources")),
+              HasSubstr("built from different sources of tandem"));
 }
 
 TEST_F(LoadPlugInTest, RefusesALibraryThatIsNone) {

@@ -116,6 +116,16 @@ TEST(Progress, ShowsTheFinalStateAlsoWhereTheLastLineWasAnother) {
   EXPECT_EQ(captured.text(), before);
 }
 
+// A job that counts nothing but its share: no counts, and no rate of them.
+TEST(Progress, ShowsTheShareAlone) {
+  const CapturedMessages captured(ProgressView::kLines);
+  Watch watch;
+  Progress progress({.label = "train", .unit = "", .total = 1000, .clock = watch.clock()});
+  watch.Wait(60);
+  progress.Update(334, "loss 0.5");
+  EXPECT_EQ(captured.text(), "train  33.4%, 2m 00s left, loss 0.5\n");
+}
+
 TEST(Progress, SaysNothingOfAJobThatNeverBegan) {
   const CapturedMessages captured(ProgressView::kLines);
   { Progress progress({.label = "encode"}); }

@@ -105,8 +105,9 @@ TEST(CommandLine, FlagsThatWouldDoNothing) {
   }
   const ProgramResult format = RunTandem({"train", "r.toml", "--format", "json"});
   EXPECT_EQ(format.exit_code, 2);
-  EXPECT_EQ(format.err,
-            "error: --format is that of the profile: give --profile or --profile-steps with it\n");
+  EXPECT_EQ(
+      format.err,
+      "error: --format is that of a table: give --profile, --profile-steps or --seeds with it\n");
 }
 
 TEST(CommandLine, VersionAndHelpAreCommandsToo) {
@@ -190,8 +191,8 @@ TEST(CommandLine, HelpShowsWordsRangesAndDefaults) {
                                     "machine gives [0 to 4096] [default: 0]\n"));
   EXPECT_THAT(result.out, HasSubstr("\n  --score-precision single|double\n"));
   EXPECT_THAT(result.out, HasSubstr("[default: double]"));
-  EXPECT_THAT(result.out,
-              HasSubstr(" ndcg@10,mrr@10,map,recall@10,recall@100; with --model also auc]"));
+  EXPECT_THAT(result.out, HasSubstr(" [default: ndcg@10,mrr@10,map,recall@10,recall@100; with\n"
+                                    "                            --model also auc]"));
 }
 
 // Help is compared to the letter too: its layout does not depend on that library either.
@@ -207,7 +208,13 @@ TEST(CommandLine, HelpOfACommand) {
                         "  -q, --quiet               Only warnings and errors on stderr\n"
                         "  -h, --help                Print this help and exit\n\n"
                         "Reads texts from standard input, one per line (a line ends at \\n only), "
-                        "and prints the\ntoken ids of each, separated by spaces.\n"));
+                        "and prints the\ntoken ids of each, separated by spaces.\n\n"
+                        "Examples:\n"
+                        "  # Print a line of ids for each line\n"
+                        "  tandem tokenize --model models/all-MiniLM-L6-v2 < lines.txt\n"
+                        "  # Print the ids that queries get, prompt and limit included\n"
+                        "  tandem tokenize --model models/all-MiniLM-L6-v2 --kind query < "
+                        "lines.txt\n"));
   EXPECT_THAT(RunTandem({"inspect", "--help"}).out, HasSubstr("\nArguments:\n  PATH  "));
   for (const app::Command* command : app::Commands()) {
     std::istringstream lines(RunTandem({"help", std::string(command->name)}).out);

@@ -22,8 +22,9 @@ TEST(List, NamesEveryCatalogue) {
   for (const auto& row : nlohmann::json::parse(RunTandem({"list", "--format", "json"}).out)) {
     names.push_back(row["name"]);
   }
-  EXPECT_THAT(names, testing::ElementsAre("samplers", "objectives", "optimizers", "schedules",
-                                          "measures", "encoders", "indexes", "commands", "keys"));
+  EXPECT_THAT(names,
+              testing::ElementsAre("samplers", "objectives", "optimizers", "schedules", "measures",
+                                   "encoders", "indexes", "pair_sources", "commands", "keys"));
   for (const std::string& name : names) {
     EXPECT_NE(("\n" + result.out).find("\n" + name + " "), std::string::npos) << name;
     const ProgramResult one = RunTandem({"list", name, "--format", "json"});
@@ -58,7 +59,8 @@ TEST(List, SuggestsTheNearestCatalogue) {
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(result.err,
             "error: catalogue objectivs is unknown; known are samplers, objectives, optimizers, "
-            "schedules, measures, encoders, indexes, commands, keys; did you mean objectives?\n");
+            "schedules, measures, encoders, indexes, pair_sources, commands, keys; did you mean "
+            "objectives?\n");
 }
 
 TEST(Explain, KnowsEveryEntryAndEveryKey) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ class ModelCommandsTest : public testing::Test {
                        const std::string& standard_input = "") const {
     std::vector<std::string> arguments = {"encode", "--model",  Path("model"),      "--input",
                                           input,    "--output", Path("embeddings"), "--quiet"};
+    const auto resumes = [](const std::string& flag) { return flag == "--resume"; };
+    if (std::none_of(more.begin(), more.end(), resumes)) arguments.push_back("--force");
     arguments.insert(arguments.end(), more.begin(), more.end());
     return RunTandem(arguments, standard_input);
   }

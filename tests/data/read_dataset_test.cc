@@ -57,7 +57,8 @@ TEST(ReadDataset, AFormatThatIsNamedIsTaken) {
 TEST(ReadDataset, NothingThereOrParquet) {
   const TemporaryFolder folder;
   const std::string nothing =
-      ": there is no such file or folder; expected a BEIR folder or a file of JSON lines";
+      ": there is no such file or folder; expected a BEIR folder or a file of JSON lines, CSV or "
+      "TSV";
   for (const char* name : {"nope.jsonl", "x.parquet", "folder"}) {
     const auto path = folder.path() / name;
     EXPECT_EQ(DataErrorOf([&] { ReadDataset(path, "auto", ""); }), path.native() + nothing);

@@ -37,7 +37,7 @@ TEST(ParseMeasures, UnknownNamesComeWithTheNearest) {
   EXPECT_THAT(error,
               StartsWith("measure ndgc@10 is unknown; did you mean ndcg@10? Known are ndcg, "
                          "ndcg@k, ndcg_exp, ndcg_exp@k, map, map@k, mrr, mrr@k, recall@k, "));
-  EXPECT_THAT(error, HasSubstr(", f1@SCORE, auc, "));
+  EXPECT_THAT(error, HasSubstr(", f1@SCORE, set_precision@SCORE, set_recall@SCORE, auc, "));
   for (const MeasureInfo* info : Measures()) EXPECT_THAT(error, HasSubstr(Spellings(*info)));
   EXPECT_THAT(ErrorOf("zzzzzzzzzzzz"), StartsWith("measure zzzzzzzzzzzz is unknown. Known are "));
 }
@@ -92,6 +92,18 @@ TEST(ParseMeasures, ScoresOfF1) {
     EXPECT_EQ(ErrorOf(name), std::string("measure ") + name +
                                  " needs a score, from which on results count: f1@0.41");
   }
+}
+
+TEST(ParseMeasures, PrecisionAndRecallAtAScore) {
+  EXPECT_EQ(ParseMeasure("set_precision@0.410").name(), "set_precision@0.41");
+  EXPECT_EQ(ParseMeasure("set_recall(rel=2)@-1e-3").name(), "set_recall(rel=2)@-0.001");
+  EXPECT_EQ(ErrorOf("set_recall"),
+            "measure set_recall needs a score, from which on results count: set_recall@0.41");
+  EXPECT_EQ(ErrorOf("precision@0.41"),
+            "the cut-off of measure precision@0.41 must be a whole number from 1 to 1000000000; "
+            "results from a score on are set_precision@0.41");
+  EXPECT_EQ(ErrorOf("ndcg@0.41"),
+            "the cut-off of measure ndcg@0.41 must be a whole number from 1 to 1000000000");
 }
 
 TEST(ParseMeasures, ParametersAreChecked) {

@@ -45,6 +45,7 @@ class FakeIndex final : public DocumentIndex {
   }
   std::string_view id(uint32_t document) const override { return documents_[document].id; }
   std::string_view text(uint32_t document) const override { return documents_[document].text; }
+  std::string_view title(uint32_t) const override { return {}; }
   data::MetadataValue metadata(uint32_t, size_t) const override { return {}; }
 
   const DocumentQuery& last_query() const { return last_query_; }

@@ -15,7 +15,7 @@ inline std::vector<model::NamedParameter> ParametersOf(
     const std::vector<tensor::Tensor>& gradients) {
   std::vector<model::NamedParameter> parameters;
   for (const tensor::Tensor& gradient : gradients) {
-    const tensor::Tensor value = tensor::Zeros(gradient.sizes(), tensor::kFloat);
+    const tensor::Tensor value = tensor::Zeros(gradient.sizes(), tensor::kFloat, gradient.device());
     value.set_requires_grad(true).set_grad(gradient);
     parameters.push_back({.name = "p", .value = value});
   }
@@ -31,7 +31,7 @@ inline tensor::Tensor GradientWithEmptyRows() {
 
 // A parameter whose gradient is the rows of `whole` that are not 0.
 inline model::NamedParameter WithRowGradient(const tensor::Tensor& whole) {
-  const tensor::Tensor value = tensor::Zeros(whole.sizes(), tensor::kFloat);
+  const tensor::Tensor value = tensor::Zeros(whole.sizes(), tensor::kFloat, whole.device());
   GiveRows(value.set_requires_grad(true), RowsThatAreNotZero(whole));
   return {.name = "table", .value = value};
 }

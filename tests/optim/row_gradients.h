@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "support/tensors.h"
+#include "tensor/core/device_memory.h"
 #include "tensor/core/functions/functions.h"
 #include "tensor/core/gradients/sparse_rows.h"
 #include "tensor/core/tensor.h"
@@ -18,7 +19,8 @@ inline tensor::SparseRows RowsThatAreNotZero(const tensor::Tensor& whole) {
   for (int64_t row = 0; row < whole.size(0); ++row) {
     if (LargestOf(whole[row]) != 0) rows.push_back(static_cast<double>(row));
   }
-  const tensor::Tensor numbers = MakeTensor({std::ssize(rows)}, rows, tensor::kLong);
+  const tensor::Tensor numbers =
+      tensor::MovedTo(MakeTensor({std::ssize(rows)}, rows, tensor::kLong), whole.device());
   return {numbers, tensor::TakeRows(whole, numbers)};
 }
 

@@ -1,5 +1,6 @@
 #include "support/host_device.h"
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -22,6 +23,8 @@ namespace {
 using tensor::DType;
 using tensor::Shape;
 using tensor::Tensor;
+
+std::atomic<int64_t> copies_from_there = 0;
 
 // The same memory as the processor's, without history.
 Tensor Here(const Tensor& x) {
@@ -125,7 +128,10 @@ class Functions final : public tensor::DeviceFunctions {
     if (device != kHostDevice) throw std::logic_error("there is one host device");
     return There(tensor::Empty(shape, type));
   }
-  void Copy(const Tensor& from, const Tensor& to) const override { Here(to).copy_(Here(from)); }
+  void Copy(const Tensor& from, const Tensor& to) const override {
+    if (!from.is_cpu() && to.is_cpu()) ++copies_from_there;
+    Here(to).copy_(Here(from));
+  }
   void Fill(const Tensor& x, double value) const override { Here(x).fill_(value); }
   void AddTo(const Tensor& x, const Tensor& other) const override { Here(x).add_(Here(other)); }
   void Scale(const Tensor& x, double factor) const override { Here(x).mul_(factor); }
@@ -291,6 +297,8 @@ class Operations final : public tensor::DeviceOperations {
 };
 
 }  // namespace
+
+int64_t CopiesFromHostDevice() { return copies_from_there; }
 
 void UseHostDevice() {
   static const Functions functions;

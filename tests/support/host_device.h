@@ -3,6 +3,8 @@
 // core's functions, and with operations in their reference form.
 #pragma once
 
+#include <cstdint>
+
 #include "tensor/core/device.h"
 
 namespace tandem {
@@ -11,5 +13,9 @@ inline constexpr tensor::Device kHostDevice = {tensor::Device::Kind::kCuda, 0};
 
 // Makes its back end this process's. There must be no other one. May be called again.
 void UseHostDevice();
+
+// How often this process has copied something from there to the processor, for which the processor
+// would wait.
+int64_t CopiesFromHostDevice();
 
 }  // namespace tandem

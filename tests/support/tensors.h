@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "tensor/core/device_memory.h"
 #include "tensor/core/gradients/sparse_rows.h"
 #include "tensor/core/gradients/tape.h"
 #include "tensor/core/make.h"
@@ -18,7 +19,7 @@ namespace tandem {
 
 // The elements, in their order, as doubles. A tensor of whole numbers up to 2^53 is exact.
 inline std::vector<double> ElementsOf(const tensor::Tensor& x) {
-  const tensor::Tensor values = x.detach().to(tensor::kDouble);
+  const tensor::Tensor values = tensor::OnCpu(x.detach()).to(tensor::kDouble);
   const auto* first = values.data_ptr<double>();
   return {first, first + values.numel()};
 }

@@ -14,6 +14,7 @@
 
 #include "base/random.h"
 #include "tensor/arithmetic.h"
+#include "tensor/core/device_memory.h"
 #include "tensor/core/tensor.h"
 #include "tensor/inputs.h"
 #include "tensor/ops.h"
@@ -29,17 +30,19 @@ struct Result {
 };
 
 // The gradients are those of the sum of outputs times weights. They are zeros for an input that
-// nothing reads.
+// nothing reads. The operation gets its inputs on `device`; results are on the processor.
 inline Result RunOnce(const Operation& operation, const std::vector<Tensor>& inputs,
-                      const std::vector<DType>& types, Form form) {
+                      const std::vector<DType>& types, Form form, Device device = kCpuDevice) {
   std::vector<Tensor> leaves;
-  for (size_t i = 0; i < inputs.size(); ++i) leaves.push_back(LeafOf(inputs[i], types[i]));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    leaves.push_back(LeafOf(MovedTo(inputs[i], device), types[i]));
+  }
   const UseForm use_form(form);
   const Tensor out = operation(leaves);
   // The same numbers for every type.
-  out.backward(WeightsLike(out).to(kBFloat16).to(out.dtype()));
-  Result result{out.detach().to(kDouble), {}};
-  for (const Tensor& leaf : leaves) result.gradients.push_back(GradientOf(leaf));
+  out.backward(MovedTo(WeightsLike(out).to(kBFloat16).to(out.dtype()), device));
+  Result result{OnCpu(out.detach()).to(kDouble), {}};
+  for (const Tensor& leaf : leaves) result.gradients.push_back(OnCpu(GradientOf(leaf)));
   return result;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/random.h"
 #include "tensor/core/back_end/device_functions.h"
+#include "tensor/core/device_memory.h"
 #include "tensor/core/make.h"
 #include "tensor/core/tensor.h"
 #include "tensor/fused/kernel_arguments.h"
@@ -69,10 +70,10 @@ inline Rotary RotaryOf(int64_t width, DType type) {
 
 // Token types that alternate in each text, int32 [T].
 inline Tensor AlternatingTypes(const PackedTokens& tokens) {
-  const Tensor types = tokens.positions.clone();
+  const Tensor types = OnCpu(tokens.positions).clone();
   auto* values = types.data_ptr<int32_t>();
   for (int64_t i = 0; i < types.numel(); ++i) values[i] %= 2;
-  return types;
+  return MovedTo(types, tokens.positions.device());
 }
 
 // A Linear that is prepared for activations of the type that `x` has, in both passes.

@@ -64,10 +64,13 @@ TEST(Pack, CopiesShareWhatABackEndKeeps) {
   EXPECT_TRUE(packed.To(kCpuDevice).ids.is_same(packed.ids));
 }
 
-TEST(Pack, HostStartsAreTheStarts) {
+TEST(Pack, HostStartsAndIdsAreThose) {
   const std::vector<int32_t> a = {5, 6}, b = {7};
   PackedTokens packed = Pack(std::vector<std::span<const int32_t>>{a, b});
   EXPECT_TRUE(packed.HostStarts().is_same(packed.sequence_starts));
+  EXPECT_TRUE(packed.HostIds().is_same(packed.ids));
+  packed.host_ids.reset();
+  EXPECT_TRUE(packed.HostIds().is_same(packed.ids));
   packed.host_starts.reset();
   EXPECT_TRUE(packed.HostStarts().is_same(packed.sequence_starts));
 }

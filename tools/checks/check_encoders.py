@@ -114,7 +114,7 @@ def difference(tandem, folder, work):
         "".join(json.dumps({"_id": str(i), "text": text}) + "\n" for i, text in enumerate(TEXTS)))
     output = work / f"encoded_{folder.name}"
     run(tandem, "encode", "--model", str(folder), "--input", str(work / "texts.jsonl"), "--output",
-        str(output), "--kind", "document")
+        str(output), "--kind", "document", "--force")
     got = numpy.load(output / "embeddings.npy").astype(numpy.float64)
     model = SentenceTransformer(str(folder), device="cpu",
                                 model_kwargs={"attn_implementation": "eager"})

@@ -59,6 +59,12 @@ def documents(count):
             "highlight": None})
         if i < len(highlights) and highlights[i]:
             results[i]["highlight"] = passage(texts[i], highlights[i])
+    for i, title in ((1, "HandBrake: video transcoder"), (2, f"Title {HOSTILE}")):
+        if i >= count:
+            break
+        results[i]["title"] = title
+        results[i]["text"] = f"{title} {texts[i]}"
+        results[i]["highlight"] = passage(results[i]["text"], highlights[i])
     return results
 
 
@@ -275,7 +281,12 @@ def check_keys(reader, server):
     search(reader, "convert a video", "ffmpeg")
     reader.press("ArrowDown")
     reader.press("ArrowDown")
-    reader.expect(f"{FOCUS}.querySelector('.name')?.textContent === 'handbrake'", "two steps down")
+    reader.expect(f"{FOCUS}.querySelector('.name')?.textContent === 'HandBrake: video transcoder handbrake'",
+                  "two steps down, and the title before the id")
+    reader.expect(f"{FOCUS}.closest('li').querySelector('.text').textContent.startsWith('Transcodes video')",
+                  "the text is shown without its title")
+    reader.expect(f"{FOCUS}.closest('li').querySelector('mark').textContent === 'Transcodes video'",
+                  "the passage is where it was")
     reader.press("ArrowUp")
     reader.expect(f"{FOCUS}.getAttribute('aria-expanded') === 'false'", "a text is closed")
     reader.press("Enter")

@@ -118,7 +118,7 @@ def check_encode(arguments, floats):
         for i, text in enumerate(TEXTS):
             file.write(json.dumps({"_id": str(i), "text": text}) + "\n")
     subprocess.run([arguments.program, "encode", "--model", arguments.model, "--input",
-                    f"{work}/texts.jsonl", "--output", f"{work}/out", "--quiet",
+                    f"{work}/texts.jsonl", "--output", f"{work}/out", "--force", "--quiet",
                     "--threads", str(arguments.threads)], check=True, stderr=subprocess.DEVNULL)
     with open(f"{work}/out/embeddings.npy", "rb") as file:
         content = file.read()

@@ -27,6 +27,7 @@ COMMON = {
     "train.epochs": "4",
     "train.batch": "16",
     "train.checkpoint_every": '"3 steps"',
+    "train.keep_checkpoints": "2",  # also when a run is finished, so that their bytes are compared
     "validation.split": '"dev"',
     "validation.every": '"5 steps"',
     "model.max_query_tokens": "32",

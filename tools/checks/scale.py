@@ -26,7 +26,7 @@ import time
 TOOLS = os.path.dirname(os.path.abspath(__file__))
 GIB = 2**30
 TRAIN = {"train.batch": "64", "train.steps": "3", "train.checkpoint_every": '"2 steps"',
-         "objective.name": '"infonce"'}
+         "train.keep_checkpoints": "2", "objective.name": '"infonce"'}
 
 
 class Finding:

@@ -5,7 +5,8 @@
 # The system has what debootstrap calls minbase, and git. This machine's name servers, certificates,
 # and settings of apt (proxies) and pip apply in it, its environment does not. DEBIAN_MIRROR names
 # another mirror. /proc, /dev and /sys are mounted in a mount namespace of the command's own, so that
-# nothing stays mounted.
+# nothing stays mounted; so are, to be read only, the folders that DEBIAN_FOLDERS names, at their own
+# places. DEBIAN_NETWORK=none: the command has a loopback device and no other.
 set -eu
 
 [ $# -eq 3 ] || {
@@ -24,13 +25,26 @@ copy() {
   }
 }
 
+# inside COMMAND [FOLDER...]
 inside() {
-  unshare --mount --propagation private sh -eu -c '
-    root=$1
+  unshare --mount $no_network --propagation private sh -eu -c '
+    root=$1 no_network=$2 command=$3
+    shift 3
     for folder in proc dev sys; do mount --rbind "/$folder" "$root/$folder"; done
+    for folder in "$@"; do
+      mkdir -p "$root$folder"
+      mount --bind "$folder" "$root$folder"
+      mount -o remount,bind,ro "$root$folder"
+    done
+    if [ -n "$no_network" ]; then
+      # SIOCSIFFLAGS, IFF_UP and IFF_RUNNING: minbase and many hosts have no ip.
+      python3 -c "import fcntl, socket, struct
+fcntl.ioctl(socket.socket(), 0x8914, struct.pack(\"16sh\", b\"lo\", 0x41))"
+    fi
     exec env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
-      LANG=C.UTF-8 chroot "$root" /bin/sh -c "$2"' sh "$root" "$1"
+      LANG=C.UTF-8 chroot "$root" /bin/sh -c "$command"' sh "$root" "$no_network" "$@"
 }
+no_network=
 
 if [ ! -e "$root/bare_debian.complete" ]; then
   rm -rf "$root"
@@ -50,4 +64,5 @@ if [ ! -e "$root/bare_debian.complete" ]; then
   touch "$root/bare_debian.complete"
 fi
 copy /etc/resolv.conf
-inside "$command"
+[ "${DEBIAN_NETWORK:-}" != none ] || no_network=--net
+inside "$command" ${DEBIAN_FOLDERS:-}

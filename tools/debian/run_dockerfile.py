@@ -4,16 +4,16 @@ tools/debian/bare_debian.sh makes, and then the container's command. Needs root.
 
     tools/debian/run_dockerfile.py --suite bookworm --work .cache/debian --data MODEL_OR_INDEX [--deb FILE.deb]
 
-Each stage is a copy of a bare Debian of the suite, whatever FROM says; COPY from here takes what git
-knows; RUN is done as root. --deb leaves out the first stage and copies this package instead of the one
-that it would build. At last the command is started as the user of the Dockerfile, with DATA at its working
-folder, until the health check holds, and is stopped by SIGTERM: exit code 0 is expected. Prints the root
-of the last stage. Exit code 1 where a step fails. Only Python's standard library.
+Each stage is a copy of a bare Debian of the suite, whatever FROM says, but FROM scratch, which is empty; COPY
+from here takes what git knows; RUN is done as root. --deb leaves out the first stage and copies this package
+instead of the one that it would build. At last the command is started as the user of the Dockerfile, with DATA
+at its working folder, until the health check holds, and is stopped by SIGTERM: exit code 0 is expected. Says how
+many bytes the files of the last stage have, which may be no more than MOST_BYTES, and prints the root of the
+stage before it, in which the package is installed. Exit code 1 where a step fails. Only Python's standard library.
 """
 
 import argparse
 import json
-import os
 import pathlib
 import shlex
 import shutil
@@ -23,6 +23,7 @@ import time
 
 TOOLS = pathlib.Path(__file__).resolve().parent
 SOURCE = TOOLS.parents[1]
+MOST_BYTES = 150_000_000
 
 
 def instructions(path):
@@ -41,7 +42,12 @@ class Stage:
         self.suite = suite
         self.root = work / name
         self.folder, self.user = "/", None
-        self.variables, self.entry, self.command, self.health = {}, [], [], None
+        self.variables, self.entry, self.command, self.health = {}, [], [], []
+        if suite is None:  # scratch; a builder of containers makes these folders too
+            shutil.rmtree(self.root, ignore_errors=True)
+            for folder in ("dev", "proc", "sys"):
+                (self.root / folder).mkdir(parents=True)
+            return
         base = work / suite
         subprocess.run(["sh", TOOLS / "bare_debian.sh", suite, base, "true"], check=True, stdout=sys.stderr)
         shutil.rmtree(self.root, ignore_errors=True)
@@ -59,6 +65,16 @@ class Stage:
     def run(self, command):
         return self.start(command).wait()
 
+    def program(self, words, **options):
+        """Starts a program as the user of the stage, without a shell, which a stage from scratch lacks. The
+        process is the program's own."""
+        mounts = 'for folder in proc dev sys; do mount --rbind "/$folder" "$0/$folder"; done; '
+        sets = [f"{name}={value}" for name, value in self.variables.items()]
+        return subprocess.Popen(
+            ["unshare", "--mount", "--propagation", "private", "sh", "-euc", mounts + 'exec "$@"', self.root,
+             "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", *sets, "chroot", f"--userspec={self.user}", self.root, *words],
+            stdout=sys.stderr, **options)
+
     def path(self, inside):
         return self.root / pathlib.PurePosixPath(self.folder, inside).as_posix().lstrip("/")
 
@@ -74,8 +90,15 @@ def copy(stage, stages, rest, deb):
     words = rest.split()
     target = stage.path(words[-1])
     if words[0].startswith("--from="):
-        source = deb or stages[words[0].removeprefix("--from=")].root / words[1].lstrip("/")
-        shutil.copy(source, target)
+        name = words[0].removeprefix("--from=")
+        if name in stages:
+            source = stages[name].root / words[1].lstrip("/")
+        else:  # the first stage, which --deb leaves out
+            source = deb if words[1].endswith(".deb") else SOURCE / pathlib.PurePosixPath(words[1]).relative_to("/src")
+        if source.is_dir():
+            subprocess.run(["cp", "-a", f"{source}/.", target], check=True)
+        else:
+            shutil.copy(source, target)
     else:
         target.mkdir(parents=True, exist_ok=True)
         copy_sources(target)
@@ -96,7 +119,7 @@ def apply(stage, word, rest):
     elif word == "CMD":
         stage.command = json.loads(rest)
     elif word == "HEALTHCHECK":
-        stage.health = rest.partition("CMD ")[2]
+        stage.health = json.loads(rest.partition("CMD ")[2])
     else:
         return word in ("ARG", "EXPOSE", "STOPSIGNAL")
     return True
@@ -106,10 +129,11 @@ def build(options):
     stages, stage, skipped = {}, None, False
     for word, rest in instructions(SOURCE / "Dockerfile"):
         if word == "FROM":
-            name = rest.split()[-1] if " AS " in rest.upper() else "image"
+            name = rest.split()[-1]
             skipped = name == "build" and options.deb is not None
             if not skipped:
-                stage = stages[name] = Stage(options.suite, options.work, f"{options.suite}-{name}")
+                suite = None if rest.split()[0] == "scratch" else options.suite
+                stage = stages[name] = Stage(suite, options.work, f"{options.suite}-{name}")
         elif skipped or (stage and apply(stage, word, rest)) or word == "ARG":
             continue
         elif word == "COPY":
@@ -120,30 +144,29 @@ def build(options):
                 sys.exit(f"run_dockerfile.py: the step failed: RUN {rest}")
         else:
             sys.exit(f"run_dockerfile.py: knows no {word}")
-    return stage
+    return stages
+
+
+def bytes_of(root):
+    return sum(path.lstat().st_size for path in root.rglob("*") if path.is_file() and not path.is_symlink())
 
 
 def serve(stage, data, seconds):
     """Starts the command, waits for its health, stops it; the problem, or nothing."""
     target = stage.path(".")
     subprocess.run(["cp", "-aL", f"{data}/.", target], check=True)
-    words = shlex.join(stage.entry + stage.command)
-    # The process itself, so that the signal reaches it.
-    pid_file = stage.root / "tmp/pid"
-    command = (f"echo $$ >/tmp/pid; exec setpriv --reuid={stage.user} --regid={stage.user} --clear-groups {words}")
-    process = stage.start(command)
+    process = stage.program(stage.entry + stage.command)
     end = time.monotonic() + seconds
     healthy = False
     while not healthy and time.monotonic() < end and process.poll() is None:
         time.sleep(1)
-        healthy = stage.run(f"{stage.health} >/dev/null 2>&1") == 0
+        healthy = stage.program(stage.health, stderr=subprocess.DEVNULL).wait() == 0
     if process.poll() is not None:
         return f"the command ended with {process.returncode}"
-    os.kill(int(pid_file.read_text()), 15)
+    process.terminate()
     status = process.wait(60)
-    pid_file.unlink()
     if not healthy:
-        return f"no health within {seconds} s: {stage.health}"
+        return f"no health within {seconds} s: {shlex.join(stage.health)}"
     return f"SIGTERM ended it with {status}" if status != 0 else None
 
 
@@ -155,11 +178,15 @@ def main():
     parser.add_argument("--deb", type=pathlib.Path, help="this package instead of building one")
     options = parser.parse_args()
     options.work = options.work.resolve()
-    stage = build(options)
-    problem = serve(stage, options.data, 120) if options.data else None
+    *_, installed, server = build(options).values()
+    size = bytes_of(server.root)
+    print(f"the server's files: {size / 1e6:.0f} MB", file=sys.stderr)
+    if size > MOST_BYTES:
+        sys.exit(f"run_dockerfile.py: that is more than {MOST_BYTES / 1e6:.0f} MB")
+    problem = serve(server, options.data, 120) if options.data else None
     if problem:
         sys.exit(f"run_dockerfile.py: {problem}")
-    print(stage.root)
+    print(installed.root)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 
 check_summary=""
 check_failed=false
+packages_without_back_end=$packages  # `setup` adds those of the back end
 
 # part NAME SECONDS TEXT FUNCTION: announces and runs one part in a process of its own.
 part() {
@@ -32,21 +33,41 @@ skip() {
 
 # --- other suites --------------------------------------------------------------------------------
 
+# clone_into ROOT: what is committed here becomes /srv/tandem of a bare Debian.
+# The reference data beside this checkout is copied beside the clone.
+clone_into() {
+  rm -rf "$1/srv/tandem"
+  git clone -q "$PWD" "$1/srv/tandem"
+  if [ -d ../shared ]; then
+    mkdir -p "$1/srv/shared"
+    cp -ru ../shared/data ../shared/vectors "$1/srv/shared/"
+  fi
+}
+
 # What a new user types, on a bare Debian that has git and nothing else, with what is committed here;
 # then the same tests with the back end.
-# The reference data beside this checkout is copied beside the clone.
 check_suite() {
   root=$PWD/.cache/debian/$suite
   sh tools/debian/bare_debian.sh "$suite" "$root" true
-  rm -rf "$root/srv/tandem"
-  git clone -q "$PWD" "$root/srv/tandem"
-  if [ -d ../shared ]; then
-    mkdir -p "$root/srv/shared"
-    cp -ru ../shared/data ../shared/vectors "$root/srv/shared/"
-  fi
+  clone_into "$root"
   sh tools/debian/bare_debian.sh "$suite" "$root" \
     "cd /srv/tandem && export CCACHE_DIR=/srv/ccache DEMO=${DEMO:-tiny} && ./dev demo && ./dev test &&
      TANDEM_WITH_TORCH=ON ./dev test"
+}
+
+# Compiles what is committed here for arm64, and runs tests under qemu-user, in a bare Debian 12.
+check_arm64() {
+  root=$PWD/.cache/debian/arm64
+  sh tools/debian/bare_debian.sh bookworm "$root" true
+  clone_into "$root"
+  rm -rf "$root/srv/model" "$root/srv/tokenizer"
+  cp -rL "$model" "$root/srv/model"
+  cp -rL "$llama_tokenizer" "$root/srv/tokenizer"
+  shared=$([ ! -d ../shared ] || echo there)
+  sh tools/debian/bare_debian.sh bookworm "$root" \
+    "cd /srv/tandem && export CCACHE_DIR=/srv/ccache TANDEM_MODEL_DIR=/srv/model \
+       TANDEM_LLAMA_TOKENIZER=/srv/tokenizer ${shared:+TANDEM_REQUIRE_DATA=1} &&
+     sh tools/debian/cross_arm64.sh '$packages_without_back_end'"
 }
 
 # The container's steps with what is here; then the package is used and purged where it was installed.
@@ -60,17 +81,20 @@ check_package() {
   sh tools/debian/bare_debian.sh "$suite" "$root" "sh /srv/try_package.sh"
 }
 
+# in_debian NAME SECONDS TEXT FUNCTION: a part that makes a bare Debian.
+in_debian() {
+  if [ "$(id -u)" != 0 ]; then
+    skip "$1" "debootstrap needs root"
+  elif ! command -v debootstrap >/dev/null 2>&1; then
+    skip "$1" "there is no debootstrap (apt-get install debootstrap)"
+  else
+    part "$@"
+  fi
+}
+
 # on_suites PREFIX SECONDS TEXT FUNCTION: a part for each suite, in bare Debians.
 on_suites() {
-  for suite in ${SUITES:-bookworm trixie}; do
-    if [ "$(id -u)" != 0 ]; then
-      skip "$1$suite" "debootstrap needs root"
-    elif ! command -v debootstrap >/dev/null 2>&1; then
-      skip "$1$suite" "there is no debootstrap (apt-get install debootstrap)"
-    else
-      part "$1$suite" "$2" "$3" "$4"
-    fi
-  done
+  for suite in ${SUITES:-bookworm trixie}; do in_debian "$1$suite" "$2" "$3" "$4"; done
 }
 
 # --- links ---------------------------------------------------------------------------------------
@@ -224,6 +248,7 @@ run_meanings() {
   build_programs
   python3 tools/checks/check_meanings.py --program build/release/tandem --model "$model" \
     ${PEER_PYTHON:+--peer-python "$PEER_PYTHON"}
+  python3 tools/checks/check_tables.py --program build/release/tandem
 }
 
 # --- server --------------------------------------------------------------------------------------
@@ -246,6 +271,46 @@ run_libtorch() {
   run_tests pypi
 }
 
+# --- GPU -----------------------------------------------------------------------------------------
+
+# run_packed COMMAND...: until it no longer says that time is up.
+run_packed() {
+  while :; do
+    status=0
+    "$@" || status=$?
+    [ "$status" = 75 ] || return "$status"
+  done
+}
+
+# What tools/gpu/pack.sh packs, run on this machine's GPU; without one, in a bare Debian that has what a
+# GPU machine has: a compiler, CMake, ninja, the CUDA toolkit where this machine has one, and the Python
+# environment TORCH_ENVIRONMENT, but no network and no other packages. It is newer than what is packed.
+run_gpu() {
+  sh tools/gpu/pack.sh "$model" build/gpu/tandem-gpu.tar
+  if has_gpu; then
+    packed=${GPU_WORK:-$PWD/.cache/gpu}
+    mkdir -p "$packed"
+    tar -C "$packed" -xf build/gpu/tandem-gpu.tar
+    PYTHON=$TORCH_ENVIRONMENT/bin/python run_packed sh "$packed/run.sh"
+    return
+  fi
+  suite=${GPU_SUITE:-trixie}
+  root=$PWD/.cache/debian/gpu-$suite
+  sh tools/debian/bare_debian.sh "$suite" "$root" \
+    'apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install \
+       g++ cmake ninja-build python3 xz-utils' >build/gpu/debian.log 2>&1
+  mkdir -p "$root/srv/gpu"
+  tar -C "$root/srv/gpu" -xf build/gpu/tandem-gpu.tar
+  prefix=$("$TORCH_ENVIRONMENT/bin/python" -c 'import sys; print(sys.base_prefix)')
+  [ "$prefix" != /usr ] || prefix=
+  [ ! -d /usr/local/cuda ] || cuda="/usr/local/cuda $(realpath /usr/local/cuda)"
+  DEBIAN_NETWORK=none DEBIAN_FOLDERS="$TORCH_ENVIRONMENT $prefix ${cuda:-}" run_packed \
+    sh tools/debian/bare_debian.sh "$suite" "$root" \
+    "PYTHON=$TORCH_ENVIRONMENT/bin/python JOBS=$(jobs) sh /srv/gpu/run.sh"
+}
+
+has_gpu() { command -v nvidia-smi >/dev/null 2>&1 && nvidia-smi -L 2>/dev/null | grep -q '^GPU '; }
+
 # --- fuzzers -------------------------------------------------------------------------------------
 
 run_fuzzers() {
@@ -266,14 +331,14 @@ run_fuzzers() {
 
 # check [PART...]
 check() {
-  [ $# -gt 0 ] || set -- links files headers portable entries meanings kills launchers network scale pages serve package sanitizers clang libtorch fuzz suites
+  [ $# -gt 0 ] || set -- links files headers portable entries meanings kills launchers network scale pages serve package sanitizers clang libtorch gpu arm64 fuzz suites
   stages=3
   for name in "$@"; do
     case $name in
-      links | files | headers | portable | entries | meanings | kills | launchers | network | scale | pages | serve | clang | libtorch | fuzz) stages=$((stages + 1)) ;;
+      links | files | headers | portable | entries | meanings | kills | launchers | network | scale | pages | serve | clang | libtorch | gpu | arm64 | fuzz) stages=$((stages + 1)) ;;
       sanitizers) stages=$((stages + 2)) ;;
       suites | package) for suite in ${SUITES:-bookworm trixie}; do stages=$((stages + 1)); done ;;
-      *) fail "check has no part $name; it has suites, links, files, headers, portable, entries, meanings, kills, launchers, network, scale, pages, serve, package, sanitizers, clang, libtorch and fuzz" ;;
+      *) fail "check has no part $name; it has suites, links, files, headers, portable, entries, meanings, kills, launchers, network, scale, pages, serve, package, sanitizers, clang, libtorch, gpu, arm64 and fuzz" ;;
     esac
   done
   use_back_end ON
@@ -311,6 +376,17 @@ check() {
         ;;
       serve) part serve 1500 "other programs' clients, and load with faults" run_serve ;;
       libtorch) part libtorch 4800 "all tests against PyPI's torch" run_libtorch ;;
+      gpu)
+        if [ -z "${TORCH_ENVIRONMENT:-}" ]; then
+          skip gpu "TORCH_ENVIRONMENT names no Python environment with PyPI's torch and sentence-transformers"
+        elif has_gpu; then
+          part gpu 0 "building, tests and training on this machine's GPU" run_gpu
+        elif [ "$(id -u)" != 0 ] || ! command -v debootstrap >/dev/null 2>&1; then
+          skip gpu "there is no GPU, and the dry run in a bare Debian needs root and debootstrap"
+        else
+          part gpu 4000 "a dry run of what a GPU machine does, in a bare Debian" run_gpu
+        fi
+        ;;
       fuzz)
         if command -v clang++ >/dev/null 2>&1; then
           part fuzz 1500 "every fuzzer for ${FUZZ_SECONDS:-60} s" run_fuzzers
@@ -333,6 +409,7 @@ check() {
           skip clang "there is no clang++ with OpenMP (apt-get install clang libomp-dev)"
         fi
         ;;
+      arm64) in_debian arm64 9999 "compiled for arm64, tests under emulation" check_arm64 ;;
       suites) on_suites '' 3000 "demo and test on a bare Debian" check_suite ;;
       package) on_suites package- 1500 "the Dockerfile's steps on a bare Debian" check_package ;;
     esac

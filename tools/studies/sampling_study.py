@@ -144,7 +144,7 @@ class Study:
         if not os.path.exists(self.data("mined")):
             self.tandem("mine", "--model", self.options.model, "--dataset", self.data("clean"),
                         "--split", "train", "--range", "10:100", "--negatives", 5, "--output",
-                        self.data("mined"), "--output-format", "beir", *self.lengths())
+                        self.data("mined"), "--to", "beir", *self.lengths())
 
     def kept(self, name, settings, make):
         """The result `name`: the one that was kept, if it had these settings, else that of `make`,

@@ -87,7 +87,7 @@ def show_lemma(tandem, model, folder, rows, work):
         with open(path + ".jsonl", "w", encoding="utf-8") as file:
             file.writelines(json.dumps(line) + "\n" for line in lines)
         tandem("encode", "--model", model, "--input", path + ".jsonl", "--kind", kind,
-               "--output", path)
+               "--output", path, "--force")
         embeddings.append([unit(row) for row in read_npy(os.path.join(path, "embeddings.npy"))])
     table = [["scores", "InfoNCE", "nDCG@10", "pooled AUC"]]
     for name, shift in (("of the model", 0.0), ("each query's shifted", SHIFT)):

@@ -66,6 +66,7 @@ AtomicFolder::AtomicFolder(std::filesystem::path path)
   const std::string prefix = fmt::format(".{}.tmp", path_.filename().native());
   RemoveLeftovers(path_.parent_path(), prefix);
   staging_ = path_.parent_path() / fmt::format("{}{}", prefix, ::getpid());
+  registered_.emplace(staging_);
   MakeFolder(staging_);
 }
 
@@ -77,15 +78,18 @@ AtomicFolder::~AtomicFolder() {
 
 void AtomicFolder::Commit() {
   SyncTree(staging_);
+  const std::filesystem::path old = staging_.native() + ".old";
+  std::unique_lock<std::mutex> lock = KeepTemporaryPaths();
   if (!std::filesystem::exists(path_)) {
     Rename(staging_, path_);
   } else if (!Exchange(staging_, path_)) {
     // Two steps: between them there is no folder of that name, but both are complete.
-    const std::filesystem::path old = staging_.native() + ".old";
     Rename(path_, old);
     Rename(staging_, path_);
     staging_ = old;
   }
+  lock.unlock();
+  registered_.emplace(staging_);
   committed_ = true;
   SyncFolder(path_.parent_path());
   std::error_code error;

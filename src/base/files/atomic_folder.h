@@ -2,6 +2,9 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+
+#include "base/files/temporary_paths.h"
 
 namespace tandem {
 
@@ -21,6 +24,7 @@ class AtomicFolder {
  private:
   std::filesystem::path path_;
   std::filesystem::path staging_;
+  std::optional<TemporaryPath> registered_;
   bool committed_ = false;
 };
 

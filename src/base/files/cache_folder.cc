@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <optional>
 
+#include "base/byte_size.h"
 #include "base/error.h"
+#include "base/log.h"
 
 namespace tandem {
 namespace {
@@ -20,6 +23,7 @@ std::filesystem::path AbsolutePathIn(const char* variable) {
 }  // namespace
 
 std::filesystem::path CacheFolder() {
+  if (CacheLimit() == 0) return {};
   if (const char* given = std::getenv("TANDEM_CACHE")) {
     const std::filesystem::path folder = given;
     if (folder.empty() || folder.is_absolute()) return folder;
@@ -32,9 +36,22 @@ std::filesystem::path CacheFolder() {
     return folder / "tandem";
   }
   if (const auto home = AbsolutePathIn("HOME"); !home.empty()) return home / ".cache" / "tandem";
+  Warn(
+      "embeddings are not kept, since HOME is not set and so there is no folder for Tandem's "
+      "cache; "
+      "TANDEM_CACHE names one");
+  return {};
+}
+
+uint64_t CacheLimit() {
+  const char* value = std::getenv("TANDEM_CACHE_BYTES");
+  if (value == nullptr || *value == '\0') return kDefaultCacheBytes;
+  if (const std::optional<uint64_t> bytes = ParseByteSize(value)) return *bytes;
   throw UsageError(
-      "there is no folder for Tandem's cache, since HOME is not set; set TANDEM_CACHE to a folder, "
-      "or to nothing so that nothing is kept");
+      fmt::format("TANDEM_CACHE_BYTES is \"{}\"; expected how large the cache may become, as 5GiB "
+                  "or 500MiB, or "
+                  "0 so that nothing is kept",
+                  value));
 }
 
 }  // namespace tandem

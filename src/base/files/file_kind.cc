@@ -38,7 +38,7 @@ constexpr Signature kSignatures[] = {
      "is xz-compressed", "unpack it with unxz"},
     {"\x28\xB5\x2F\xFD"sv, "is zstd-compressed", "unpack it with unzstd"},
     {"7z\xBC\xAF\x27\x1C"sv, "is a 7-Zip archive", "unpack it"},
-    {"%PDF-"sv, "is a PDF file", ""},
+    {"%PDF-"sv, "is a PDF file", "make text of it with pdftotext"},
     {"\x7F"
      "ELF"sv,
      "is a program", ""},
@@ -48,8 +48,10 @@ constexpr Signature kSignatures[] = {
 std::string ZipProblem(std::string_view bytes) {
   const auto has = [&](std::string_view name) { return bytes.find(name) != bytes.npos; };
   if (has("[Content_Types].xml") || has("xl/")) {
-    return "is an Excel workbook; write it as JSON lines, in Python: pandas.read_excel(...)"
-           ".to_json(..., orient=\"records\", lines=True)";
+    return "is an Excel workbook; save its sheet as CSV (in Excel or LibreOffice \"Save As\", "
+           "\"CSV "
+           "UTF-8\"; without a window `soffice --headless --convert-to csv FILE`; in Python "
+           "pandas.read_excel(...).to_csv(..., index=False))";
   }
   if (has("data.pkl") || has("/byteorder")) {
     return "is a pickle of PyTorch, which can run code and is never loaded; convert it: load the "

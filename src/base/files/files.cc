@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/files/file_parts.h"
+#include "base/files/temporary_paths.h"
 
 namespace tandem {
 namespace {
@@ -101,18 +102,32 @@ void CheckCanBeFile(const std::filesystem::path& path) {
   }
 }
 
+void RemoveUnfinishedFiles(const std::filesystem::path& folder) {
+  constexpr std::string_view kMark = ".tmp";
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().native();
+    const size_t at = name.rfind(kMark);
+    if (at == name.npos || at + kMark.size() == name.size()) continue;
+    if (name.find_first_not_of("0123456789", at + kMark.size()) != name.npos) continue;
+    std::filesystem::remove(entry.path(), error);
+  }
+}
+
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   CheckCanBeFile(path_);
   temporary_ = path_;
   temporary_ += fmt::format(".tmp{}", ::getpid());
   descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor_ < 0) throw OutputError(path_.native(), "cannot be created", errno);
+  AddTemporaryPath(temporary_);
 }
 
 AtomicFile::~AtomicFile() {
   if (descriptor_ < 0) return;
   ::close(descriptor_);
   ::unlink(temporary_.c_str());
+  ForgetTemporaryPath(temporary_);
 }
 
 void AtomicFile::Flush() {
@@ -142,6 +157,7 @@ void AtomicFile::Commit() {
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
     throw OutputError(path_.native(), "cannot be put in place", errno);
   }
+  ForgetTemporaryPath(temporary_);
   ::close(descriptor_);
   descriptor_ = -1;
 }

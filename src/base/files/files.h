@@ -36,6 +36,10 @@ class MappedFile {
 // place, were it /dev/null.
 void CheckCanBeFile(const std::filesystem::path& path);
 
+// Removes NAME.tmpPID of files that a killed process was writing into `folder`, which the caller
+// alone writes into. Other names stay, and so does what cannot be removed.
+void RemoveUnfinishedFiles(const std::filesystem::path& folder);
+
 // A file that appears under its name only when it is complete: bytes go to NAME.tmpPID beside it,
 // `Commit` flushes it and renames it, the destructor of an uncommitted one removes it; the old file
 // then stays. Throws OutputError; a path that can hold no file shows in the constructor already.

@@ -57,6 +57,14 @@ bool JsonMembers::Truth(std::string_view name) const {
   return value.get<bool>();
 }
 
+double JsonMembers::Number(std::string_view name) const {
+  const Json& value = Find(name);
+  if (!value.is_number() || !std::isfinite(value.get<double>())) {
+    Fail(name, fmt::format("{}, no finite number", ShownJson(value)));
+  }
+  return value.get<double>();
+}
+
 const Json& JsonMembers::Array(std::string_view name, size_t most) const {
   const Json& value = Find(name);
   if (!value.is_array()) Fail(name, "no array");

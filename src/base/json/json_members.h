@@ -19,6 +19,7 @@ class JsonMembers {
   const std::string& Text(std::string_view name, size_t most_bytes = 4096) const;
   uint64_t Count(std::string_view name, uint64_t most) const;
   bool Truth(std::string_view name) const;
+  double Number(std::string_view name) const;  // finite
   const Json& Array(std::string_view name, size_t most) const;
   JsonMembers Object(std::string_view name) const;
   const Json& json() const { return json_; }

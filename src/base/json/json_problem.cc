@@ -54,7 +54,8 @@ std::string Start(std::string_view text) {
   }
   std::string start(text.substr(0, end));
   std::replace_if(
-      start.begin(), start.end(), [](char c) { return c >= 0 && c < ' ' && c != '\t'; }, '?');
+      start.begin(), start.end(),
+      [](char c) { return static_cast<unsigned char>(c) < ' ' && c != '\t'; }, '?');
   if (end < text.size()) start += "...";
   return start;
 }

@@ -5,6 +5,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/help/command_app.h"
+
 namespace tandem::app {
 namespace {
 
@@ -59,6 +61,9 @@ std::string CommandDescription::Route() const {
 CommandDescription DescribeCommand(const CLI::App& app, const std::string& name) {
   CommandDescription command{
       .name = name, .summary = app.get_description(), .footer = app.get_footer()};
+  if (const auto* with_examples = dynamic_cast<const CommandApp*>(&app)) {
+    command.examples.assign(with_examples->examples().begin(), with_examples->examples().end());
+  }
   const CLI::Option* help = app.get_help_ptr();
   for (const CLI::Option* option : app.get_options()) {
     if (option != help) command.flags.push_back(DescribeFlag(*option));

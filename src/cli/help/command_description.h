@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/example.h"
+
 namespace CLI {
 class App;
 class Option;
@@ -29,7 +31,8 @@ struct FlagDescription {
 struct CommandDescription {
   std::string name;  // as it is typed: "tandem", "tandem train"
   std::string summary;
-  std::string footer;                        // "": none
+  std::string footer;  // "": none
+  std::vector<Example> examples;
   std::vector<FlagDescription> flags;        // in the order of its help; --help is last
   std::vector<CommandDescription> commands;  // its parts, in the order of its help
 

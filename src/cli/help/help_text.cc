@@ -65,6 +65,10 @@ std::string HelpOf(const CommandDescription& command) {
   if (!commands.empty()) text += "\nCommands:\n" + commands;
   text += "\nFlags:\n" + flags;
   if (!command.footer.empty()) text += "\n" + command.footer + "\n";
+  if (!command.examples.empty()) text += "\nExamples:\n";
+  for (const Example& example : command.examples) {
+    text += fmt::format("  # {}\n  {}\n", example.what, example.line);
+  }
   return text;
 }
 

@@ -72,6 +72,15 @@ std::string Footer(const CommandDescription& command) {
   return command.footer.empty() ? "" : fmt::format(".SH NOTES\n{}\n", ManText(command.footer));
 }
 
+std::string Examples(const CommandDescription& command, std::string_view heading) {
+  std::string text;
+  for (const Example& example : command.examples) {
+    text += fmt::format("{}.\n.PP\n.RS 4\n.nf\n{}\n.fi\n.RE\n.PP\n",
+                        ManText(std::string(example.what)), ManText(std::string(example.line)));
+  }
+  return text.empty() ? "" : fmt::format("{}\n{}", heading, text);
+}
+
 constexpr std::string_view kProgramEnd = R"(.SH EXIT STATUS
 .TP
 0
@@ -159,8 +168,10 @@ std::string CommandManPage(const CommandDescription& command) {
   for (const CommandDescription& part : command.commands) {
     page += fmt::format(".SH {}\n{}.\n", ManText(Upper(part.name)), ManText(part.summary));
     page += FlagEntries(part, true, ".SS Arguments") + FlagEntries(part, false, ".SS Flags");
+    page += Examples(part, ".SS Examples");
   }
-  return page + Footer(command) + ".SH SEE ALSO\n.BR tandem (1)\n";
+  return page + Footer(command) + Examples(command, ".SH EXAMPLES") +
+         ".SH SEE ALSO\n.BR tandem (1)\n";
 }
 
 }  // namespace tandem::app

@@ -1,40 +1,144 @@
 #include "cli/process/signal_watch.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <system_error>
+#include <thread>
+
+#include "base/files/temporary_paths.h"
+#include "base/log.h"
 
 namespace tandem::app {
 namespace {
 
-volatile std::sig_atomic_t received = 0;
+// What a handler reads and writes is lock-free.
+std::atomic<bool> watching{false};
+std::atomic<int> received{0};
+std::atomic<const char*> watched_part{""};
+// Nanoseconds of the steady clock.
+std::atomic<int64_t> last_asked{0};
+std::atomic<int64_t> expected{0};  // from one question of the work to the next
 
-extern "C" void KeepSignal(int signal) {
-  if (received != 0) ::_exit(128 + signal);
-  received = signal;
+// The handler writes a byte to the pipe, and a thread reads it. A process that was forked has no
+// such thread.
+std::atomic<int> pipe_end{-1};
+std::atomic<pid_t> owner{0};
+
+constexpr unsigned char kFirst = 0;  // other bytes are the signal that ends the process
+
+int64_t Now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
-void Watch(int signal, struct sigaction* before) {
+// Nothing is said of the time of a first block, nor of one that takes longer than those before it.
+void SayThatItStops() {
+  const int64_t left = expected.load() - (Now() - last_asked.load());
+  const double seconds = std::ceil(static_cast<double>(left) * 1e-9);
+  const std::string time = seconds > 0 ? fmt::format(" (up to {:.0f} s)", seconds) : "";
+  Note(fmt::format("finishing {}{}; again to stop at once", watched_part.load(), time));
+}
+
+[[noreturn]] void EndAtOnce(int signal) {
+  RemoveTemporaryPaths();
+  ::_exit(128 + signal);
+}
+
+void Listen(int descriptor) {
+  unsigned char byte = 0;
+  for (;;) {
+    const ssize_t count = ::read(descriptor, &byte, 1);
+    if (count < 0 && errno == EINTR) continue;
+    if (count != 1) return;
+    if (byte == kFirst) {
+      SayThatItStops();
+    } else {
+      EndAtOnce(byte);
+    }
+  }
+}
+
+// Starts the thread once.
+void StartListener() {
+  if (owner.load() == ::getpid()) return;
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return;  // the handler then ends the process by itself
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // the thread takes no signal
+  try {
+    std::thread(Listen, ends[0]).detach();
+    pipe_end = ends[1];
+    owner = ::getpid();
+  } catch (const std::system_error&) {  // as above
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+extern "C" void TakeSignal(int signal) {
+  const int error_number = errno;
+  int none = 0;
+  const bool first = watching && received.compare_exchange_strong(none, signal);
+  const unsigned char byte = first ? kFirst : static_cast<unsigned char>(signal);
+  const bool told = owner.load() == ::getpid() && ::write(pipe_end, &byte, 1) == 1;
+  if (!told && !first) ::_exit(128 + signal);
+  errno = error_number;
+}
+
+void Take(int signal, struct sigaction* before) {
   ::sigaction(signal, nullptr, before);
   if (before->sa_handler == SIG_IGN) return;
   struct sigaction action {};
-  action.sa_handler = KeepSignal;
+  action.sa_handler = TakeSignal;
   action.sa_flags = SA_RESTART;  // a write in progress continues
   ::sigaction(signal, &action, nullptr);
 }
 
 }  // namespace
 
-SignalWatch::SignalWatch() {
+void CleanUpOnSignals() {
+  StartListener();
+  struct sigaction before {};
+  Take(SIGINT, &before);
+  Take(SIGTERM, &before);
+}
+
+SignalWatch::SignalWatch(const char* part) {
+  StartListener();
   received = 0;
-  Watch(SIGINT, &interrupt_before_);
-  Watch(SIGTERM, &terminate_before_);
+  watched_part = part;
+  last_asked = Now();
+  expected = 0;
+  watching = true;
+  Take(SIGINT, &interrupt_before_);
+  Take(SIGTERM, &terminate_before_);
 }
 
 SignalWatch::~SignalWatch() {
   ::sigaction(SIGINT, &interrupt_before_, nullptr);
   ::sigaction(SIGTERM, &terminate_before_, nullptr);
+  watching = false;
   received = 0;
 }
 
-int SignalWatch::Received() { return received; }
+int SignalWatch::Received() {
+  if (watching) {
+    const int64_t now = Now();
+    const int64_t interval = now - last_asked.exchange(now);
+    // Long blocks count at once, and are forgotten where short ones follow.
+    expected = std::max(interval, expected.load() / 2);
+  }
+  return received;
+}
 
 }  // namespace tandem::app

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/process/short_waits.h"
 
@@ -40,8 +41,15 @@ CommandBody Configure(Flags& flags) {
       .Add("--relevance-level", options->relevance_level,
            "Grade from which a document is a positive; documents that nobody judged are none")
       .ShowDefault();
+  flags
+      .Add("--depth", options->depth,
+           "Fit to each query's best N documents alone, for probabilities of what stands first: 1 "
+           "for "
+           "the first hit (default: all samples, the positives and the best 500 others)")
+      .Between(1, 500);
   flags.AddSwitch("--dry-run", options->dry_run, "Measure, but leave the folder as it is");
   AddEmbeddingsFlag(flags, options->embeddings);
+  AddCacheFlag(flags, options->no_cache);
   flags.Add("--format", options->format, "text, tsv or json")
       .OneOf({"text", "tsv", "json"})
       .ShowDefault();
@@ -51,9 +59,18 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
+constexpr Example kExamples[] = {
+    {"tandem calibrate runs/mine/model --dataset data/mine --split dev",
+     "Fit a logistic curve, and keep it in the model's folder"},
+    {"tandem calibrate runs/mine/model --dataset data/mine --split dev --method isotonic",
+     "Fit any rising curve"},
+};
+
 }  // namespace
 
 extern const Command kCalibrateCommand{
-    {.name = "calibrate", .summary = "Fit how a model's scores become probabilities"}, Configure};
+    {.name = "calibrate", .summary = "Fit how a model's scores become probabilities"},
+    Configure,
+    kExamples};
 
 }  // namespace tandem::app

@@ -2,6 +2,7 @@
 // model's folder.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -17,8 +18,10 @@ struct CalibrateOptions {
   std::string split = "dev";
   std::optional<std::string> method;  // "objective", "platt" or "isotonic"; none: the default
   double relevance_level = 1;
-  bool dry_run = false;    // measures, but changes nothing
-  std::string embeddings;  // folder that keeps the corpus's embeddings; "": none
+  std::optional<size_t> depth;  // best documents of a query that count; none: all samples
+  bool dry_run = false;         // measures, but changes nothing
+  std::string embeddings;       // folder that keeps the corpus's embeddings; "": none
+  bool no_cache = false;
   std::string format = "text";
 };
 

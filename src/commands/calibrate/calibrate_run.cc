@@ -12,6 +12,7 @@
 #include "commands/calibrate/calibration_study.h"
 #include "commands/load_model.h"
 #include "commands/model_calibration.h"
+#include "commands/until_stopped.h"
 #include "data/judgements/judged_data.h"
 #include "search/retrieval/retrieve.h"
 #include "search/scoring/score_samples.h"
@@ -26,9 +27,19 @@ std::vector<eval::QuerySamples> SamplesOf(model::DualEncoder& model, const data:
                                                  {.top_k = 1,
                                                   .relevance_level = options.relevance_level,
                                                   .encode = BulkOptions(options.globals),
-                                                  .embeddings = options.embeddings});
+                                                  .embeddings = options.embeddings,
+                                                  .cache = CacheUnless(options.no_cache)});
   search::CountMissingPositives(judged.qrels, options.relevance_level, retrieved.samples);
+  if (options.depth) return eval::BestSamples(retrieved.samples, *options.depth);
   return std::move(retrieved.samples);
+}
+
+// What is fitted to, for people.
+std::string DataText(const CalibrateOptions& options) {
+  std::string text = fmt::format("{}, split {}", FolderName(options.dataset), options.split);
+  if (options.depth == 1) text += ", each query's first document";
+  if (options.depth > 1) text += fmt::format(", each query's best {} documents", *options.depth);
+  return text;
 }
 
 void Remark(const CalibrationStudy& study, const CalibrateOptions& options) {
@@ -55,12 +66,17 @@ void Remark(const CalibrationStudy& study, const CalibrateOptions& options) {
 void RunCalibrate(const CalibrateOptions& options) {
   const auto model = LoadModel(options.globals, options.model);
   const data::JudgedData judged = data::LoadJudgedData(options.dataset, options.split);
-  const std::vector<eval::QuerySamples> samples = SamplesOf(*model, judged, options);
+  const std::vector<eval::QuerySamples> samples =
+      UntilStopped(fmt::format("{} is as it was", options.model.model), [&] {
+        auto found = SamplesOf(*model, judged, options);
+        StopIfAsked();
+        return found;
+      });
   const CalibrationStudy study = StudyCalibrations(
       {.samples = samples,
        .before = CalibrationOf(*model, options.model),
        .similarity = model->similarity(),
-       .data = fmt::format("{}, split {}", FolderName(options.dataset), options.split),
+       .data = DataText(options),
        .method =
            options.method ? weights::CalibrationMethodFromName(*options.method) : std::nullopt});
   if (!options.dry_run) {

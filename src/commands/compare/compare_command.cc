@@ -13,12 +13,14 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/output_style.h"
 #include "cli/process/short_waits.h"
 #include "commands/compare/compare_output.h"
 #include "commands/evaluate/evaluation_output.h"
 #include "commands/identical_ids.h"
+#include "commands/model_flags.h"
 #include "data/formats/beir.h"
 #include "data/formats/qrels_file.h"
 #include "data/formats/trec_run.h"
@@ -33,12 +35,15 @@ constexpr const char* kMeasures = "ndcg@10,mrr@10,map,recall@100";
 void AddInputFlags(Flags& flags, CompareCommandOptions& options) {
   flags
       .Add("systems", options.systems,
-           "TREC runs or model folders, two or more; the others are compared with the first")
+           "TREC runs, model folders, or folders of runs by `train --seeds`, two or more; the "
+           "others "
+           "are compared with the first")
       .Required();
   flags.Add("--qrels", options.qrels, "Judgements: TREC qrels or a BEIR qrels .tsv");
   flags.Add("--dataset", options.dataset,
             "BEIR folder: what models are measured on, and the texts that are shown");
   flags.Add("--split", options.split, "Split of the data set (default test)");
+  AddCacheFlag(flags, options.no_cache);
 }
 
 void AddTestFlags(Flags& flags, CompareCommandOptions& options) {
@@ -97,6 +102,9 @@ void CheckOptions(const CompareCommandOptions& options) {
   }
   if (!options.split.empty() && (options.dataset.empty() || !options.qrels.empty())) {
     throw UsageError("--split says which judgements of --dataset count; it excludes --qrels");
+  }
+  if (options.no_cache && std::none_of(options.systems.begin(), options.systems.end(), IsModel)) {
+    throw UsageError("--no-cache is for models, and all systems are runs");
   }
   eval::ParseMeasures(options.measures);
   if (!(options.relevance_level > 0) || !std::isfinite(options.relevance_level)) {
@@ -157,6 +165,13 @@ void WarnOfLeftOut(const eval::Comparison& comparison, const std::vector<std::st
                     systems[s], comparison.left_out[s], comparison.queries.size()));
   }
 }
+
+constexpr Example kExamples[] = {
+    {"tandem compare models/base runs/mine/model --dataset data/mine",
+     "Say whether training helped, and which queries"},
+    {"tandem compare bm25.trec ours.trec --qrels data/mine/qrels/test.tsv",
+     "Compare runs that any programs have made"},
+};
 
 }  // namespace
 
@@ -222,6 +237,7 @@ void FinishComparison(const std::vector<ComparedSystem>& compared, const data::Q
 
 extern const Command kCompareCommand{
     {.name = "compare", .summary = "Whether runs or models differ by more than chance, and where"},
-    Configure};
+    Configure,
+    kExamples};
 
 }  // namespace tandem::app

@@ -29,6 +29,7 @@ struct CompareCommandOptions {
   double confidence = 0.95;
   size_t queries = 3;    // queries shown of those that gained most, and of those that lost most
   size_t documents = 3;  // documents of each system shown for a query
+  bool no_cache = false;
   std::string format = "text";
 };
 

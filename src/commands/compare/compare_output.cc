@@ -80,19 +80,14 @@ Json ExtremesJson(const std::vector<eval::QueryDifference>& queries) {
 }
 
 Json JsonOf(const eval::MeasureDifference& difference, double confidence) {
-  return {{"baseline", difference.baseline},
-          {"value", difference.mean},
-          {"difference", difference.difference},
-          {"low", difference.interval.low},
-          {"high", difference.interval.high},
-          {"p", difference.p_value},
-          {"holm_p", difference.holm_p},
-          {"d_z", report::JsonNumber(difference.effect_size)},
-          {"queries", difference.queries},
-          {"permutations", difference.permutations},
-          {"exact", difference.exact},
-          {"resamples", difference.resamples},
-          {"significant", difference.Significant(confidence)}};
+  return {
+      {"baseline", difference.baseline},     {"value", difference.mean},
+      {"difference", difference.difference}, {"low", difference.interval.low},
+      {"high", difference.interval.high},    {"p", difference.p_value},
+      {"holm_p", difference.holm_p},         {"d_z", report::JsonNumber(difference.effect_size)},
+      {"queries", difference.queries},       {"permutations", difference.permutations},
+      {"exact", difference.exact},           {"resamples", difference.resamples},
+      {"over_seeds", difference.over_seeds}, {"significant", difference.Significant(confidence)}};
 }
 
 std::string FormatJson(const ShownComparison& shown) {

@@ -1,15 +1,21 @@
 // The work of `tandem compare` if a system is a model: retrieves with it, and then compares as with
 // runs.
 #include <filesystem>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "commands/compare/compare_command.h"
+#include "commands/compare/trained_runs.h"
 #include "commands/identical_ids.h"
 #include "commands/load_model.h"
 #include "commands/ranked_depth.h"
+#include "commands/until_stopped.h"
 #include "data/judgements/judged_data.h"
 #include "eval/evaluate.h"
+#include "eval/significance/seeds.h"
 #include "search/retrieval/retrieve.h"
 #include "search/scoring/score_samples.h"
 
@@ -26,7 +32,8 @@ ComparedSystem SearchWith(const std::string& folder, const data::JudgedData& jud
                        {.top_k = RankedDepth(measures),
                         .relevance_level = samples ? options.relevance_level : 0,
                         .encode = BulkOptions(options.globals),
-                        .ignore_identical_ids = options.ignore_identical_ids});
+                        .ignore_identical_ids = options.ignore_identical_ids,
+                        .cache = CacheUnless(options.no_cache)});
   std::vector<eval::Remark> remarks =
       TreatIdenticalIds(options.ignore_identical_ids, &judged.qrels, retrieved.run);
   const search::QueriesInCorpus in_corpus = search::CountQueriesInCorpus(judged.dataset);
@@ -51,16 +58,47 @@ ComparedSystem SearchWith(const std::string& folder, const data::JudgedData& jud
   return compared;
 }
 
+// Measures the models of a recipe's seeds, one after the other. The documents that are shown are
+// those of the first one.
+ComparedSystem SearchWithSeeds(const std::string& folder, const std::vector<std::string>& models,
+                               const data::JudgedData& judged,
+                               const CompareCommandOptions& options) {
+  ComparedSystem recipe;
+  std::vector<eval::Evaluation> seeds;
+  for (const std::string& model : models) {
+    ComparedSystem found = SearchWith(model, judged, options);
+    seeds.push_back(found.system.evaluation);
+    if (seeds.size() == 1) recipe = std::move(found);
+    StopIfAsked();
+  }
+  recipe.system.name = folder;
+  recipe.system.samples.clear();
+  recipe.system.evaluation = eval::MeanOverSeeds(seeds);
+  recipe.system.seeds = std::move(seeds);
+  return recipe;
+}
+
+ComparedSystem Measure(const std::string& path, const data::JudgedData& judged,
+                       const CompareCommandOptions& options) {
+  if (!std::filesystem::is_directory(path)) return ReadSystem(path, judged.qrels, options);
+  const std::vector<std::string> seeds = ModelsOfSeeds(path);
+  return seeds.empty() ? SearchWith(path, judged, options)
+                       : SearchWithSeeds(path, seeds, judged, options);
+}
+
 }  // namespace
 
 void RunCompareModels(const CompareCommandOptions& options) {
   const data::JudgedData judged = data::LoadJudgedData(options.dataset, options.split);
-  std::vector<ComparedSystem> systems;
-  for (const std::string& path : options.systems) {
-    systems.push_back(std::filesystem::is_directory(path)
-                          ? SearchWith(path, judged, options)
-                          : ReadSystem(path, judged.qrels, options));
-  }
+  if (const std::string what = WhatIsCompared(options.systems); !what.empty()) Note(what);
+  std::vector<ComparedSystem> systems = UntilStopped("nothing was compared", [&] {
+    std::vector<ComparedSystem> found;
+    for (const std::string& path : options.systems) {
+      found.push_back(Measure(path, judged, options));
+      StopIfAsked();
+    }
+    return found;
+  });
   FinishComparison(systems, judged.qrels, {judged.dataset.queries, judged.dataset.documents},
                    options);
 }

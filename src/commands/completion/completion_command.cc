@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "commands/commands.h"
 #include "commands/completion/completion.h"
@@ -28,10 +29,17 @@ CommandBody Configure(Flags& flags) {
   return [shell](const Globals&) { Print(*shell); };
 }
 
+constexpr Example kExamples[] = {
+    {"tandem completion bash > ~/.local/share/bash-completion/completions/tandem",
+     "Complete in every bash from now on"},
+    {"tandem completion fish > ~/.config/fish/completions/tandem.fish", "The same for fish"},
+};
+
 }  // namespace
 
 extern const Command kCompletionCommand{
     {.name = "completion", .summary = "Print the script by which a shell completes tandem"},
-    Configure};
+    Configure,
+    kExamples};
 
 }  // namespace tandem::app

@@ -8,12 +8,16 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
+#include "cli/globals.h"
+#include "commands/holdout_flags.h"
 #include "commands/line_flags.h"
 #include "data/judgements/grades.h"
 #include "data/lines/score_meaning.h"
 #include "data/read_dataset.h"
 #include "data/write_dataset.h"
+#include "import/splits/split_dataset.h"
 
 namespace tandem::app {
 namespace {
@@ -28,6 +32,7 @@ struct ConvertOptions {
   std::optional<double> positive_grade;
   std::optional<size_t> negatives;
   LineFlags lines;
+  HoldoutFlags holdout;
 
   std::string split_or_default() const { return split.empty() ? "train" : split; }
 };
@@ -80,8 +85,31 @@ void UseScores(const ConvertOptions& options, data::Dataset& dataset) {
   if (options.scores == "ignored") data::ApplyScores(dataset, data::ScoreUse::kIgnored);
 }
 
-void RunConvert(const ConvertOptions& options) {
-  const data::WriteOptions write = WriteOptionsOf(options);
+void CheckHoldout(const ConvertOptions& options, double share) {
+  if (share == 0) {
+    if (options.holdout.split_by == "documents") return;
+    throw UsageError(
+        "--split-by says what splits must not share; there are none without --holdout");
+  }
+  if (options.to != "beir") {
+    throw UsageError(fmt::format(
+        "--holdout makes splits of a BEIR folder (--to beir), and {} has none", options.to));
+  }
+  if (options.split.empty()) return;
+  throw UsageError(
+      "--split names the split that is read and written; --holdout makes three of the "
+      "split train");
+}
+
+std::string SplitCounts(const import_data::Holdout& holdout) {
+  return fmt::format(", queries with a positive in train {}, dev {}, test {}", holdout.train,
+                     holdout.dev, holdout.test);
+}
+
+void RunConvert(const ConvertOptions& options, uint64_t seed) {
+  data::WriteOptions write = WriteOptionsOf(options);
+  const import_data::HoldoutOptions holdout = HoldoutOptionsOf(options.holdout, seed);
+  CheckHoldout(options, holdout.share);
   data::CheckWriteRequest(options.to, options.output, write);  // before the data are read
   data::Dataset dataset =
       data::ReadDataset(options.dataset, options.from, options.split_or_default(),
@@ -89,15 +117,21 @@ void RunConvert(const ConvertOptions& options) {
   CheckFlags(options, dataset);
   CheckDecided(options, dataset);
   UseScores(options, dataset);
+  std::string splits;
+  if (holdout.share > 0) {
+    splits = SplitCounts(import_data::SplitDataset(dataset, holdout, &write));
+  }
   const data::WriteCounts counts = data::WriteDataset(dataset, options.to, options.output, write);
-  Note(fmt::format("wrote {}: queries {}, documents {}, judgements {}{}", options.output,
+  Note(fmt::format("wrote {}: queries {}, documents {}, judgements {}{}{}", options.output,
                    counts.queries, counts.documents, counts.judgements,
-                   counts.lines == 0 ? "" : fmt::format(", lines {}", counts.lines)));
+                   counts.lines == 0 ? "" : fmt::format(", lines {}", counts.lines), splits));
 }
 
 CommandBody Configure(Flags& flags) {
   const auto options = std::make_shared<ConvertOptions>();
-  flags.Add("data", options->dataset, "BEIR folder, or file of training lines (JSON, also gzipped)")
+  flags
+      .Add("data", options->dataset,
+           "BEIR folder, or file of training lines (JSON, CSV or TSV, also gzipped)")
       .Required();
   flags.Add("--to", options->to, "Format to write")
       .OneOf({"beir", "sentence_transformers", "flag_embedding", "tevatron"})
@@ -125,12 +159,20 @@ CommandBody Configure(Flags& flags) {
             "Negatives in each line of sentence_transformers; queries with fewer are left out "
             "(default: as many as the query with the fewest)");
   AddLineFlags(flags, options->lines);
-  return [options](const Globals&) { RunConvert(*options); };
+  AddHoldoutFlags(flags, options->holdout, "0");
+  return [options](const Globals& globals) { RunConvert(*options, SeedOf(globals)); };
 }
+
+constexpr Example kExamples[] = {
+    {"tandem convert triplets.jsonl --to beir --output data/mine",
+     "Make a BEIR folder of training lines"},
+    {"tandem convert data/mine --to flag_embedding --output mine.jsonl",
+     "Make training lines of a BEIR folder"},
+};
 
 }  // namespace
 
 extern const Command kConvertCommand{
-    {.name = "convert", .summary = "Write a data set in another format"}, Configure};
+    {.name = "convert", .summary = "Write a data set in another format"}, Configure, kExamples};
 
 }  // namespace tandem::app

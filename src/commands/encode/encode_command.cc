@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/process/short_waits.h"
 #include "commands/encode/encode_shard.h"
@@ -41,11 +42,15 @@ void Assign(const Words& words, EncodeCommandOptions* options) {
 void Check(EncodeCommandOptions* options) {
   if (!options->shard.empty()) ParseShard(options->shard);
   const bool to_stdout = options->output == "-";
+  if (options->resume && options->force) {
+    throw UsageError("--resume keeps finished files and --force replaces them; give one of them");
+  }
   if (!to_stdout && !options->output_format.empty()) {
     throw UsageError("--output-format is for --output -; files are .npy");
   }
   if (!to_stdout) return;
   if (options->resume) throw UsageError("--resume is for files; --output - leaves none");
+  if (options->force) throw UsageError("--force is for files; --output - leaves none");
   if (options->output_format.empty()) options->output_format = "jsonl";
   if (options->output_format != "jsonl" && ::isatty(STDOUT_FILENO) != 0) {
     throw UsageError(fmt::format(
@@ -86,6 +91,8 @@ void AddOutputFlags(Flags& flags, EncodeCommandOptions& options) {
       .Takes("I/N");
   flags.AddSwitch("--resume", options.resume,
                   "Go on where an interrupted run of the same command stopped, to the same bytes");
+  flags.AddSwitch("--force", options.force,
+                  "Encode anew where there are finished files, and replace them in the end");
   flags
       .Add("--block-texts", options.block_texts,
            "Texts that are encoded and written together; an interruption loses one block")
@@ -115,9 +122,16 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
+constexpr Example kExamples[] = {
+    {"tandem encode runs/mine/model data/mine/corpus.jsonl --output embeddings",
+     "Write embeddings.npy and ids.txt into a folder"},
+    {"zcat texts.gz | tandem encode runs/mine/model - --format lines --output -",
+     "Encode lines of standard input to lines of JSON"},
+};
+
 }  // namespace
 
-extern const Command kEncodeCommand{{.name = "encode", .summary = "Turn texts into embeddings"},
-                                    Configure};
+extern const Command kEncodeCommand{
+    {.name = "encode", .summary = "Turn texts into embeddings"}, Configure, kExamples};
 
 }  // namespace tandem::app

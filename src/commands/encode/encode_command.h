@@ -22,6 +22,7 @@ struct EncodeCommandOptions {
   size_t block_texts = 4096;        // texts that are encoded and written together
   std::string shard;                // "3/16": one of several parts; "": the launcher decides
   bool resume = false;
+  bool force = false;  // finished files are replaced
 };
 
 // Does the work, in encode_run.cc. Needs tensors.

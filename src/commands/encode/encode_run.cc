@@ -180,7 +180,7 @@ void EncodeJob::EncodeBlocks(const NextInputText& next, std::optional<uint64_t> 
     if (kept.complete) {
       throw DataError(source_.last, 0, "",
                       fmt::format("the input has more than the {} texts that were encoded before; "
-                                  "encode without --resume",
+                                  "encode with --force",
                                   before));
     }
     embeddings::EncodeCounts counts;
@@ -309,6 +309,19 @@ std::optional<embeddings::Shard> PlaceOf(EncodeCommandOptions* options) {
   return shard;
 }
 
+// Refuses to replace finished files, which may have taken hours, unless the user says so.
+void CheckMayReplace(const EncodeCommandOptions& options,
+                     const std::optional<embeddings::Shard>& shard) {
+  if (options.output == "-" || options.resume || options.force) return;
+  const embeddings::NpyPaths paths = shard ? embeddings::PathsOfPart(options.output, *shard)
+                                           : embeddings::NpyPathsOf(options.output);
+  if (!fs::exists(paths.embeddings)) return;
+  throw UsageError(
+      fmt::format("{}: exists already: --force encodes anew and replaces it when that is done, "
+                  "--resume keeps it where it is of the same texts and model",
+                  paths.embeddings.native()));
+}
+
 void CheckCanBeReadAgain(const EncodeCommandOptions& options, const Source& source, bool shard) {
   if (source.again) return;
   if (shard) {
@@ -330,6 +343,7 @@ void RunEncode(const EncodeCommandOptions& given) {
   std::optional<ShardMessages> messages;
   if (shard && options.shard.empty()) messages.emplace(*shard);
   const auto role = options.kind == "query" ? data::TextRole::kQuery : data::TextRole::kDocument;
+  CheckMayReplace(options, shard);
   Source source = SourceOf(options, role);
   CheckCanBeReadAgain(options, source, shard.has_value());
   const auto model = LoadModel(options.globals, options.model);

@@ -71,7 +71,7 @@ void CheckedTexts::CompareBlock(const data::InputText& text) {
   if (hash_.value() != block.texts_hash) {
     throw DataError(text.file, text.line, text.id,
                     fmt::format("texts {} to {} of the input, which begin at {} and end here, are "
-                                "not those that were encoded before; encode without --resume",
+                                "not those that were encoded before; encode with --force",
                                 count_ - in_block_ + 1, count_, block_start_));
   }
   kept_ = kept_.subspan(1);
@@ -83,7 +83,7 @@ void CheckedTexts::CheckEnd() const {
   if (kept_.empty()) return;
   throw DataError(data::NameOfInput(input_.files().back().path), 0, "",
                   fmt::format("the input ends here, after {} texts; {} were encoded before; encode "
-                              "without --resume",
+                              "with --force",
                               count_, kept_texts_));
 }
 

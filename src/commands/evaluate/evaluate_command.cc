@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -12,11 +13,15 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/output_style.h"
 #include "cli/process/job_flags.h"
 #include "cli/process/short_waits.h"
+#include "commands/by_document.h"
+#include "commands/evaluate/applied_output.h"
 #include "commands/evaluate/evaluation_output.h"
+#include "commands/evaluate/threshold_file.h"
 #include "commands/evaluate/threshold_output.h"
 #include "commands/identical_ids.h"
 #include "data/formats/qrels_file.h"
@@ -53,9 +58,8 @@ void AddInputFlags(Flags& flags, EvaluateOptions& options) {
            "Rank so many documents of the corpus only: all judged ones, and others drawn by --seed")
       .Between(1, 4'294'967'295);
   AddEmbeddingsFlag(flags, options.embeddings);
-  flags.AddSwitch("--no-cache", options.no_cache,
-                  "With several models or data sets: neither look for embeddings in the cache nor "
-                  "keep them there");
+  AddCacheFlag(flags, options.no_cache);
+  AddByDocumentFlag(flags, options.by_document);
   AddPromptFlag(flags, options.model, "queries");
   AddLengthFlags(flags, options.model);
 }
@@ -103,6 +107,9 @@ void AddMeasureFlags(Flags& flags, EvaluateOptions& options) {
       "--thresholds", options.thresholds,
       "Scores to cut results at, for targets separated by commas: precision=P, recall=R, fpr=F "
       "(false-positive rate), results=N (per query)");
+  flags.Add("--apply-thresholds", options.apply_thresholds,
+            "Measure the thresholds of this file, which --thresholds --format json has printed for "
+            "other data: precision, recall, and the share of queries that get nothing");
   flags.Add("--format", options.format, "text, tsv or json")
       .OneOf({"text", "tsv", "json"})
       .ShowDefault();
@@ -110,15 +117,27 @@ void AddMeasureFlags(Flags& flags, EvaluateOptions& options) {
 
 bool HasModelFlags(const EvaluateOptions& options) {
   return !options.split.empty() || !options.embeddings.empty() || !options.candidates.empty() ||
-         options.pool || options.no_cache || options.model.max_query_tokens ||
-         options.model.max_document_tokens || options.model.dimensions || options.model.prompt;
+         options.pool || options.no_cache || options.by_document ||
+         options.model.max_query_tokens || options.model.max_document_tokens ||
+         options.model.dimensions || options.model.prompt;
+}
+
+// Returns the given flag that a ranking of documents by their passages has no use for; "" if there
+// is none.
+std::string_view FlagOfTexts(const EvaluateOptions& options) {
+  if (!options.candidates.empty()) return "--candidates";
+  if (options.pool) return "--pool";
+  if (!options.thresholds.empty()) return "--thresholds";
+  if (options.views) return "--views";
+  return "";
 }
 
 void CheckModelInputs(const EvaluateOptions& options) {
   if (options.suite.empty() && options.models.empty()) {
     if (!options.datasets.empty()) throw UsageError("--dataset needs --model");
     throw UsageError(options.split.empty()
-                         ? "--embeddings, --candidates, --pool, --no-cache, --prompt, --dimensions "
+                         ? "--embeddings, --candidates, --pool, --no-cache, --by-document, "
+                           "--prompt, --dimensions "
                            "and the length limits need --model and --dataset"
                          : "--split needs --model and --dataset");
   }
@@ -133,24 +152,26 @@ void CheckModelInputs(const EvaluateOptions& options) {
         fmt::format("{} encodes no whole corpus that --embeddings could keep; give one of them",
                     options.pool ? "--pool" : "--candidates"));
   }
-  if (!options.thresholds.empty() && (IsSuite(options) || !options.candidates.empty())) {
+  const char* const cut = options.thresholds.empty() ? "--apply-thresholds" : "--thresholds";
+  if (options.cuts_at_scores() && (IsSuite(options) || !options.candidates.empty())) {
     throw UsageError(
-        fmt::format("--thresholds is for one run, or for one model on the corpus of one data set; "
+        fmt::format("{} is for one run, or for one model on the corpus of one data set; "
                     "it excludes {}",
-                    IsSuite(options) ? "further ones" : "--candidates"));
+                    cut, IsSuite(options) ? "further ones" : "--candidates"));
   }
-  if (!options.thresholds.empty() && options.ignore_identical_ids) {
-    throw UsageError(
-        "--thresholds of a model counts every document of the corpus; it excludes "
-        "--ignore-identical-ids: write a run with search --ignore-identical-ids, and evaluate "
-        "that");
+  if (options.cuts_at_scores() && options.ignore_identical_ids) {
+    throw UsageError(fmt::format(
+        "{} of a model counts every document of the corpus; it excludes --ignore-identical-ids: "
+        "write a run with search --ignore-identical-ids, and evaluate that",
+        cut));
+  }
+  if (const std::string_view flag = FlagOfTexts(options); options.by_document && !flag.empty()) {
+    throw UsageError(fmt::format(
+        "{} is for the texts of a corpus, which are passages here; it excludes --by-document",
+        flag));
   }
   if (options.views && IsSuite(options)) {
     throw UsageError("--views shows one model on one data set; it excludes further ones");
-  }
-  if (options.no_cache && !IsSuite(options)) {
-    throw UsageError(
-        "--no-cache is for several models or data sets; one evaluation alone uses no cache");
   }
   if (options.per_query && IsSuite(options) && options.format == "text") {
     throw UsageError("--per-query of several models or data sets needs --format tsv or json");
@@ -183,10 +204,28 @@ void CheckOptions(const EvaluateOptions& options) {
   CheckInputs(options);
   if (!options.measures.empty()) eval::ParseMeasures(options.measures);
   if (!options.thresholds.empty()) eval::ParseTargets(options.thresholds);
+  if (!options.thresholds.empty() && !options.apply_thresholds.empty()) {
+    throw UsageError(
+        "--thresholds chooses on this data, --apply-thresholds measures what was chosen on other "
+        "data; give one of them");
+  }
+  if (!options.apply_thresholds.empty()) ReadThresholds(options.apply_thresholds);
   if (!(options.relevance_level > 0) || !std::isfinite(options.relevance_level)) {
     throw UsageError(
         fmt::format("--relevance-level is {}; expected a number above 0", options.relevance_level));
   }
+}
+
+ThresholdSource SourceOfRun(const EvaluateOptions& options, size_t queries) {
+  const auto name = [](const std::string& path) {
+    return std::filesystem::path(path).filename().native();
+  };
+  ThresholdSource source;
+  source.data = name(options.qrels);
+  source.queries = queries;
+  source.relevance_level = options.relevance_level;
+  source.run = name(options.run);
+  return source;
 }
 
 void RunEvaluateRun(const EvaluateOptions& options) {
@@ -196,7 +235,7 @@ void RunEvaluateRun(const EvaluateOptions& options) {
       TreatIdenticalIds(options.ignore_identical_ids, &qrels, run);
   eval::EvaluationOptions evaluation{.complete = options.complete,
                                      .threads = ThreadsOf(options.globals),
-                                     .count_samples = !options.thresholds.empty()};
+                                     .count_samples = options.cuts_at_scores()};
   evaluation.ranking = {.relevance_level = options.relevance_level,
                         .max_results = options.max_results.value_or(0),
                         .score_precision = options.score_precision == "double"
@@ -210,8 +249,18 @@ void RunEvaluateRun(const EvaluateOptions& options) {
   std::vector<FurtherFigures> further;
   if (!options.thresholds.empty()) {
     thresholds = ThresholdsOfRun(run, qrels, found, evaluation.ranking, RequestOf(options));
+    thresholds->chosen_on = SourceOfRun(options, found.queries.size());
     WarnOfUnknown(*thresholds);
     further.push_back(ThresholdFigures(*thresholds, OutputStyle()));
+  }
+  if (!options.apply_thresholds.empty()) {
+    const SavedThresholds saved = ReadThresholds(options.apply_thresholds);
+    const ThresholdSource source = SourceOfRun(options, found.queries.size());
+    CheckApplicable(saved, source);
+    const AppliedReport applied =
+        AppliedToRun(saved, source, run, qrels, found, evaluation.ranking, ResamplingOf(options));
+    WarnOfApplied(applied);
+    further.push_back(AppliedFigures(applied, OutputStyle()));
   }
   std::cout << FormatEvaluation(found, options.format, OutputStyle(), options.per_query, further);
   if (thresholds) CheckTargetsMet(*thresholds);
@@ -249,6 +298,14 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
+constexpr Example kExamples[] = {
+    {"tandem evaluate --model runs/mine/model --dataset data/mine",
+     "Measure a model on a data set's test queries"},
+    {"tandem evaluate --qrels data/mine/qrels/test.tsv --run run.trec --measures "
+     "ndcg@10,recall@100",
+     "Measure a run that any program has made"},
+};
+
 }  // namespace
 
 ThresholdRequest RequestOf(const EvaluateOptions& options) {
@@ -257,11 +314,17 @@ ThresholdRequest RequestOf(const EvaluateOptions& options) {
           .threads = ThreadsOf(options.globals)};
 }
 
+eval::BootstrapOptions ResamplingOf(const EvaluateOptions& options) {
+  return {.seed = SeedOf(options.globals),
+          .resamples = kThresholdResamples,
+          .threads = ThreadsOf(options.globals)};
+}
+
 bool IsSuite(const EvaluateOptions& options) {
   return !options.suite.empty() || options.models.size() > 1 || options.datasets.size() > 1;
 }
 
 extern const Command kEvaluateCommand{
-    {.name = "evaluate", .summary = "Measure a run, or models on data sets"}, Configure};
+    {.name = "evaluate", .summary = "Measure a run, or models on data sets"}, Configure, kExamples};
 
 }  // namespace tandem::app

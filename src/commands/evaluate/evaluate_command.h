@@ -10,6 +10,7 @@
 #include "cli/process/job_options.h"
 #include "commands/evaluate/evaluation_plan.h"
 #include "commands/model_flags.h"
+#include "eval/significance/bootstrap.h"
 
 namespace tandem::app {
 
@@ -31,23 +32,31 @@ struct EvaluateOptions {
   std::string candidates;      // TREC run whose documents are ranked again; "": none
   std::optional<size_t> pool;  // documents; none: the whole corpus
   std::string embeddings;      // folder that keeps the corpus's embeddings; "": none
-  bool no_cache = false;       // for a suite
+  bool no_cache = false;
 
   std::string measures;  // comma-separated; "" if not given: those that suit the input
   bool per_query = false;
   bool views = false;  // whether to show views of the embedding space; with a model
   double relevance_level = 1;
   bool complete = false;              // always with a model
+  bool by_document = false;           // documents are ranked by their best passages
   bool ignore_identical_ids = false;  // leaves out results with the id of their query
   std::optional<size_t> max_results;  // 0: all; none: all results of a run, 1000 of a model
   std::string score_precision = "double";
   std::string thresholds;  // targets, comma-separated (eval/samples/thresholds.h); "": none
+  std::string
+      apply_thresholds;  // file of chosen ones (commands/evaluate/threshold_file.h); "": none
   std::string format = "text";
+
+  bool cuts_at_scores() const { return !thresholds.empty() || !apply_thresholds.empty(); }
 };
 
 struct ThresholdRequest;  // commands/evaluate/threshold_output.h
 // Returns the request of --thresholds.
 ThresholdRequest RequestOf(const EvaluateOptions& options);
+
+// Returns how intervals of applied thresholds are made.
+eval::BootstrapOptions ResamplingOf(const EvaluateOptions& options);
 
 // Whether the command evaluates more than one model on one data set.
 bool IsSuite(const EvaluateOptions& options);

@@ -15,6 +15,7 @@
 #include "cli/output_style.h"
 #include "cli/process/job.h"
 #include "commands/calibrate/calibration_output.h"
+#include "commands/evaluate/applied_output.h"
 #include "commands/evaluate/evaluate_command.h"
 #include "commands/evaluate/evaluate_model.h"
 #include "commands/evaluate/evaluation_output.h"
@@ -24,9 +25,11 @@
 #include "commands/load_model.h"
 #include "commands/model_calibration.h"
 #include "commands/ranked_depth.h"
+#include "commands/until_stopped.h"
 #include "data/judgements/candidates.h"
 #include "data/judgements/judged_data.h"
 #include "data/judgements/pool.h"
+#include "data/texts/passage_groups.h"
 #include "eval/evaluate.h"
 #include "eval/views/embedding_views.h"
 #include "search/retrieval/retrieve.h"
@@ -96,10 +99,11 @@ struct CorpusRanking {
   bool ignore_identical_ids = false;
 };
 
+// `task` is of the judged queries.
 search::Retrieved RankCorpus(const Ranker& ranker, const data::JudgedData& judged,
-                             const CorpusRanking& wanted) {
+                             const search::RetrievalTask& task, const CorpusRanking& wanted) {
   search::Retrieved retrieved =
-      search::Retrieve(ranker.model, judged.dataset,
+      search::Retrieve(ranker.model, task,
                        {.top_k = wanted.top_k,
                         .relevance_level = wanted.relevance_level,
                         .encode = ranker.encode,
@@ -124,16 +128,17 @@ std::vector<eval::Remark> RemarksOnIds(std::vector<eval::Remark> of_run,
   return remarks;
 }
 
-FurtherFigures ViewsOf(model::DualEncoder& model, const data::Dataset& dataset,
-                       const data::Run& run, const EvaluateOptions& options) {
+FurtherFigures ViewsOf(const Ranker& ranker, const data::Dataset& dataset, const data::Run& run,
+                       const EvaluateOptions& options) {
   const uint64_t seed = SeedOf(options.globals);
   const eval::ViewOptions views{.seed = seed, .threads = ThreadsOf(options.globals)};
   const search::ViewEmbeddings embeddings =
-      search::EncodeForViews(model, dataset, run,
+      search::EncodeForViews(ranker.model, dataset, run,
                              {.relevance_level = options.relevance_level,
                               .most_queries = views.most_pairs,
                               .seed = seed,
-                              .encode = BulkOptions(options.globals)});
+                              .encode = ranker.encode,
+                              .cache = ranker.places.cache});
   std::vector<std::string_view> ids;
   for (const uint32_t judged : embeddings.judged) {
     ids.push_back(dataset.queries.id(dataset.judged[judged].query));
@@ -147,7 +152,10 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
                               const std::string& measure_names, const EvaluateOptions& options,
                               const EmbeddingPlaces& places) {
   const std::vector<eval::Measure> measures = eval::ParseMeasures(measure_names);
-  data::JudgedData judged = data::LoadJudgedData(set.folder, set.split);
+  data::PassageGroups groups;  // with --by-document
+  data::JudgedData judged = options.by_document
+                                ? data::LoadJudgedDocuments(set.folder, set.split, &groups)
+                                : data::LoadJudgedData(set.folder, set.split);
   data::Dataset& dataset = judged.dataset;
   ModelEvaluation result{.corpus = dataset.documents.size()};
   if (result.corpus < 2) {
@@ -157,17 +165,25 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
   }
   if (set.pool > 0) TakePool(set.pool, SeedOf(options.globals), dataset);
   result.documents = dataset.documents.size();
+  std::optional<SavedThresholds> saved;  // checked before anything is encoded
+  if (!options.apply_thresholds.empty()) {
+    saved = ReadThresholds(options.apply_thresholds);
+    CheckApplicable(*saved, SourceOfModel(model, set, options, dataset.judged.size()));
+  }
   const std::optional<weights::Calibration> calibration = CalibrationToMeasure(model, set, options);
-  const bool samples = calibration || eval::NeedsSamples(measures) || !options.thresholds.empty();
+  const bool samples = calibration || eval::NeedsSamples(measures) || options.cuts_at_scores();
   search::SearchedRows rows;
   const CorpusRanking wanted{.top_k = DepthFor(options, measures, dataset.documents.size()),
                              .relevance_level = samples ? options.relevance_level : 0,
-                             .keep = options.thresholds.empty() ? nullptr : &rows,
+                             .keep = options.cuts_at_scores() ? &rows : nullptr,
                              .ignore_identical_ids = options.ignore_identical_ids};
-  const search::QueriesInCorpus in_corpus = search::CountQueriesInCorpus(dataset);
+  const search::RetrievalTask task =
+      options.by_document ? search::RetrievalTask(groups, dataset.queries, dataset.judged)
+                          : search::RetrievalTask(dataset);
+  const search::QueriesInCorpus in_corpus = search::CountQueriesInCorpus(task);
   const Ranker ranker{model, BulkOptions(options.globals), places};
   search::Retrieved retrieved = set.candidates.empty()
-                                    ? RankCorpus(ranker, judged, wanted)
+                                    ? RankCorpus(ranker, judged, task, wanted)
                                     : RankCandidates(ranker, set, dataset, result.documents);
   const std::vector<eval::Remark> identical =
       RemarksOnIds(TreatIdenticalIds(options.ignore_identical_ids, &judged.qrels, retrieved.run),
@@ -175,7 +191,7 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
   eval::EvaluationOptions evaluation{.complete = true,
                                      .threads = ranker.encode.threads,
                                      .samples = retrieved.samples,
-                                     .count_samples = !options.thresholds.empty()};
+                                     .count_samples = options.cuts_at_scores()};
   evaluation.ranking = {.relevance_level = options.relevance_level,
                         .max_results = options.max_results.value_or(0),
                         .score_precision = options.score_precision == "double"
@@ -189,9 +205,17 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
   }
   if (!options.thresholds.empty()) {
     result.thresholds = ThresholdsOfModel(retrieved.samples, rows, RequestOf(options));
+    result.thresholds->chosen_on = SourceOfModel(model, set, options, retrieved.samples.size());
     result.further.push_back(ThresholdFigures(*result.thresholds, OutputStyle()));
   }
-  if (options.views) result.further.push_back(ViewsOf(model, dataset, retrieved.run, options));
+  if (saved) {
+    const AppliedReport applied = MakeAppliedReport(
+        *saved, SourceOfModel(model, set, options, retrieved.samples.size()),
+        ShownByModel(retrieved.samples, rows, saved->thresholds), ResamplingOf(options));
+    WarnOfApplied(applied);
+    result.further.push_back(AppliedFigures(applied, OutputStyle()));
+  }
+  if (options.views) result.further.push_back(ViewsOf(ranker, dataset, retrieved.run, options));
   return result;
 }
 
@@ -214,9 +238,14 @@ void RunEvaluateModel(const EvaluateOptions& options, const EvaluatedSet& set) {
     if (!group.alone() && !options.embeddings.empty()) {
       throw UsageError("--embeddings names a folder for one process, and this is one of several");
     }
-    const auto model = LoadModel(options.globals, options.model);
-    const ModelEvaluation found =
-        EvaluateModel(*model, set, options.measures, options, {.embeddings = options.embeddings});
+    const ModelEvaluation found = UntilStopped("nothing was measured", [&] {
+      const auto model = LoadModel(options.globals, options.model);
+      ModelEvaluation result =
+          EvaluateModel(*model, set, options.measures, options,
+                        {.embeddings = options.embeddings, .cache = CacheUnless(options.no_cache)});
+      StopIfAsked();
+      return result;
+    });
     if (group.leads()) Print(found, options);
   });
 }

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/files/cache_folder.h"
 #include "base/log.h"
 #include "base/process/launch.h"
 #include "cli/output_style.h"
@@ -16,32 +15,25 @@
 #include "commands/evaluate/evaluation_output.h"
 #include "commands/evaluate/suite_output.h"
 #include "commands/load_model.h"
+#include "commands/until_stopped.h"
 
 namespace tandem::app {
 namespace {
 
-// Returns a folder for each model and whole corpus if --embeddings is given; else the cache, which
-// keeps what an interrupted call has encoded.
+// Returns the cache, which also keeps what an interrupted call has encoded, and a folder for each
+// model and whole corpus if --embeddings is given.
 EmbeddingPlaces PlacesFor(const EvaluateOptions& options, const EvaluatedModel& model,
                           const EvaluatedSet& set) {
-  EmbeddingPlaces places;
+  EmbeddingPlaces places{.embeddings = {}, .cache = CacheUnless(options.no_cache)};
   if (!options.embeddings.empty() && set.candidates.empty() && set.pool == 0) {
     places.embeddings = std::filesystem::path(options.embeddings) / model.name / set.name;
   }
-  if (!options.no_cache) places.cache = CacheFolder();
   return places;
 }
 
-}  // namespace
-
 // Only one model and one data set are in memory at a time, because both may be large. Reading a
 // corpus again costs little compared with encoding it.
-void RunEvaluateSuite(const EvaluateOptions& options, const EvaluationPlan& plan) {
-  if (!CurrentLaunch().alone()) {
-    throw UsageError(
-        "several processes share the evaluation of one model on one data set; give one --model and "
-        "one --dataset, or start one process");
-  }
+SuiteResults EvaluateAll(const EvaluateOptions& options, const EvaluationPlan& plan) {
   SuiteResults results{.plan = plan, .of = {plan.sets.size(), std::vector<ModelEvaluation>()}};
   size_t done = 0;
   for (const EvaluatedModel& named : plan.models) {
@@ -52,9 +44,24 @@ void RunEvaluateSuite(const EvaluateOptions& options, const EvaluationPlan& plan
                        plan.models.size() * plan.sets.size()));
       results.of[s].push_back(
           EvaluateModel(*model, set, plan.measures, options, PlacesFor(options, named, set)));
+      StopIfAsked();
       PrintRemarks(results.of[s].back().remarks);
     }
   }
+  return results;
+}
+
+}  // namespace
+
+void RunEvaluateSuite(const EvaluateOptions& options, const EvaluationPlan& plan) {
+  if (!CurrentLaunch().alone()) {
+    throw UsageError(
+        "several processes share the evaluation of one model on one data set; give one --model and "
+        "one --dataset, or start one process");
+  }
+  const SuiteResults results = UntilStopped(
+      options.no_cache ? "nothing was measured" : "the next call finds the embeddings of this one",
+      [&] { return EvaluateAll(options, plan); });
   std::cout << FormatSuite(results, options.format, options.per_query, OutputStyle());
 }
 

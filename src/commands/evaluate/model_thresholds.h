@@ -1,10 +1,16 @@
 // `tandem evaluate --model --thresholds`: measures thresholds on the whole corpus.
 #pragma once
 
+#include <cstddef>
 #include <span>
+#include <vector>
 
+#include "commands/evaluate/evaluate_command.h"
+#include "commands/evaluate/threshold_file.h"
 #include "commands/evaluate/threshold_output.h"
+#include "eval/samples/applied_thresholds.h"
 #include "eval/samples/auc.h"
+#include "model/dual_encoder.h"
 #include "search/retrieval/retrieve.h"
 
 namespace tandem::app {
@@ -15,5 +21,15 @@ namespace tandem::app {
 ThresholdReport ThresholdsOfModel(std::span<const eval::QuerySamples> samples,
                                   const search::SearchedRows& rows,
                                   const ThresholdRequest& request);
+
+// What each threshold shows of each query, [thresholds, samples], queries in ascending order of
+// their ids. `samples` and `rows` as above; every document of the corpus counts.
+std::vector<std::vector<eval::QueryShown>> ShownByModel(std::span<const eval::QuerySamples> samples,
+                                                        const search::SearchedRows& rows,
+                                                        std::span<const SavedThreshold> thresholds);
+
+// What thresholds of this model are chosen or measured on: `queries` of a data set.
+ThresholdSource SourceOfModel(model::DualEncoder& model, const EvaluatedSet& set,
+                              const EvaluateOptions& options, size_t queries);
 
 }  // namespace tandem::app

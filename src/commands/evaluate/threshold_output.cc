@@ -14,10 +14,6 @@
 namespace tandem::app {
 namespace {
 
-// The number of resamples. Percentiles of 2,000 resamples differ by a few percent of an interval's
-// width from one seed to another, and take seconds for 7,000 queries.
-constexpr size_t kResamples = 2000;
-
 // A named value with its interval, as all three formats show it.
 struct NamedFigure {
   std::string_view name;
@@ -31,6 +27,11 @@ std::array<NamedFigure, 3> FiguresOf(const ThresholdReport& report) {
            {"pool_ap", report.figures.average_precision, report.intervals.average_precision}}};
 }
 
+std::optional<double> ShownThreshold(const eval::ChosenThreshold& chosen) {
+  if (!chosen.threshold) return std::nullopt;
+  return eval::ShownScore(*chosen.threshold);
+}
+
 std::array<NamedFigure, 5> ValuesOf(const eval::ChosenThreshold& chosen) {
   // A share of an empty set of documents is NaN.
   const auto share = [&](double value) -> std::optional<double> {
@@ -38,7 +39,7 @@ std::array<NamedFigure, 5> ValuesOf(const eval::ChosenThreshold& chosen) {
     return value;
   };
   const eval::ThresholdValues& values = chosen.values;
-  return {{{"threshold", chosen.threshold, chosen.threshold_interval},
+  return {{{"threshold", ShownThreshold(chosen), chosen.threshold_interval},
            {"precision", values.precision, chosen.intervals.precision},
            {"recall", share(values.recall), chosen.intervals.recall},
            {"fpr", share(values.false_positive_rate), chosen.intervals.false_positive_rate},
@@ -47,6 +48,7 @@ std::array<NamedFigure, 5> ValuesOf(const eval::ChosenThreshold& chosen) {
 
 report::Cell CellOf(const NamedFigure& named) {
   if (!named.value) return std::nullopt;
+  if (named.name == "threshold") return report::Exact(named.value);  // to be cut at
   return *named.value;
 }
 
@@ -118,11 +120,19 @@ std::string ThresholdText(const ThresholdReport& report, const report::TextStyle
     table.Add(std::move(values));
     table.Add(std::move(intervals));
   }
-  return "\n" + figures.Text(style) + "\n" + table.Text(style);
+  std::string text = "\n" + figures.Text(style) + "\n" + table.Text(style);
+  if (report.chosen_on) {
+    text += fmt::format("chosen on {}: {} queries; --apply-thresholds measures them on others\n",
+                        report.chosen_on->name(), report.chosen_on->queries);
+  }
+  return text;
 }
 
 std::string ThresholdTsv(const ThresholdReport& report) {
   std::string text;
+  if (report.chosen_on) {
+    text += fmt::format("thresholds:chosen_on\tall\t{}\n", report.chosen_on->name());
+  }
   for (const NamedFigure& figure : FiguresOf(report)) AppendTsv("pool:", figure, text);
   for (const eval::ChosenThreshold& chosen : report.thresholds) {
     const std::string prefix = chosen.target.name() + ":";
@@ -146,7 +156,8 @@ Json ThresholdJson(const ThresholdReport& report) {
     entry["ends_at_depth"] = chosen.ends_at_depth;
     thresholds.push_back(std::move(entry));
   }
-  return {{"pool", std::move(pool)},
+  return {{"chosen_on", report.chosen_on ? JsonOf(*report.chosen_on) : Json()},
+          {"pool", std::move(pool)},
           {"thresholds", std::move(thresholds)},
           {"confidence", report.confidence},
           {"unknown_from", report::JsonNumber(report.unknown_from)}};
@@ -158,7 +169,7 @@ ThresholdReport MakeThresholdReport(std::span<const eval::QuerySamples> samples,
                                     const eval::CorpusLevels& corpus,
                                     const ThresholdRequest& request) {
   const eval::BootstrapOptions options{
-      .seed = request.seed, .resamples = kResamples, .threads = request.threads};
+      .seed = request.seed, .resamples = kThresholdResamples, .threads = request.threads};
   const eval::ScoreLevels pool = eval::PoolLevels(samples);
   ThresholdReport report;
   report.thresholds = eval::ChooseThresholds(pool, corpus, request.targets, options);
@@ -233,8 +244,8 @@ void CheckTargetsMet(const ThresholdReport& report) {
         chosen.ends_at_depth ? " (of the thresholds that the depth of the run lets know)" : "";
     throw CheckFailed(
         fmt::format("threshold {} cannot be met: the best possible is {:.4g}, at "
-                    "score {:.4f}{}",
-                    chosen.target.name(), *reached, *chosen.threshold, depth));
+                    "score {}{}",
+                    chosen.target.name(), *reached, report::Exact(ShownThreshold(chosen)), depth));
   }
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "commands/evaluate/evaluation_output.h"
+#include "commands/evaluate/threshold_file.h"
 #include "data/judgements/qrels.h"
 #include "data/judgements/run.h"
 #include "eval/evaluate.h"
@@ -20,7 +21,12 @@
 
 namespace tandem::app {
 
+// The number of resamples. Percentiles of 2,000 resamples differ by a few percent of an interval's
+// width from one seed to another, and take seconds for 7,000 queries.
+inline constexpr size_t kThresholdResamples = 2000;
+
 struct ThresholdReport {
+  std::optional<ThresholdSource> chosen_on;       // none: nobody has said
   std::vector<eval::ChosenThreshold> thresholds;  // in the order of the targets
   eval::PoolFigures figures;
   eval::PoolIntervals intervals;
@@ -52,8 +58,9 @@ ThresholdReport ThresholdsOfRun(const data::Run& run, const data::Qrels& qrels,
                                 const ThresholdRequest& request);
 
 // Formats the report after an evaluation's measures: as two tables (text), as additional lines
-// "precision=0.9:threshold<TAB>all<TAB>0.41" (tsv), and as the members "pool", "thresholds",
-// "confidence" and "unknown_from" (json).
+// "precision=0.9:threshold<TAB>all<TAB>0.41" (tsv), and as the members "chosen_on", "pool",
+// "thresholds", "confidence" and "unknown_from" (json). Thresholds are eval::ShownScore, so that
+// whoever cuts at one gets the counts that stand beside it.
 FurtherFigures ThresholdFigures(const ThresholdReport& report, const report::TextStyle& style);
 
 // Warns of thresholds about which too little is known.

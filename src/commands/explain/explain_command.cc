@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "commands/catalogues.h"
 #include "commands/explain/explain_encoder.h"
@@ -204,10 +205,16 @@ CommandBody Configure(Flags& flags) {
   return [name](const Globals&) { std::fputs(Explain(*name).c_str(), stdout); };
 }
 
+constexpr Example kExamples[] = {
+    {"tandem explain mann_whitney", "Explain an objective"},
+    {"tandem explain train.batch", "Explain a key of recipes"},
+};
+
 }  // namespace
 
 extern const Command kExplainCommand{
     {.name = "explain", .summary = "Explain an objective, a measure, a recipe key, ..."},
-    Configure};
+    Configure,
+    kExamples};
 
 }  // namespace tandem::app

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/help/man_page.h"
 #include "commands/commands.h"
@@ -64,9 +65,14 @@ CommandBody Configure(Flags& flags) {
   return [options](const Globals&) { Help(*options); };
 }
 
+constexpr Example kExamples[] = {
+    {"tandem help index build", "Print the help of a command"},
+    {"tandem help train --format man | man -l -", "Read it as a manual page"},
+};
+
 }  // namespace
 
-extern const Command kHelpCommand{{.name = "help", .summary = "Print the help of a command"},
-                                  Configure};
+extern const Command kHelpCommand{
+    {.name = "help", .summary = "Print the help of a command"}, Configure, kExamples};
 
 }  // namespace tandem::app

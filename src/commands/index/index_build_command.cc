@@ -7,9 +7,11 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/process/short_waits.h"
 #include "commands/index/index_command.h"
+#include "commands/model_calibration.h"
 #include "index/folder/index_folder.h"
 
 namespace tandem::app {
@@ -27,6 +29,7 @@ void Check(const IndexBuildCommandOptions& options) {
     throw UsageError(fmt::format("--field is given {} times; an index has at most {} fields",
                                  options.input.fields.size(), index::kMostFields));
   }
+  CheckIsProbability(options.min_probability);
   if (!options.kind.empty()) {
     KindParamsOf(index::FindIndexKind(options.kind), options.set, options.recall);
   } else if (!options.set.empty()) {
@@ -57,6 +60,10 @@ void AddKindFlags(Flags& flags, IndexBuildCommandOptions& options) {
 void AddContentFlags(Flags& flags, IndexBuildCommandOptions& options) {
   AddTextInputFlags(flags, options.input);
   AddFieldFlag(flags, options.input);
+  flags.Add(
+      "--min-probability", options.min_probability,
+      "Searches leave out hits that are less probably right, from 0 to 1, unless they ask for "
+      "another one; needs a calibrated model (tandem calibrate)");
   flags.AddSwitch("--no-texts", options.no_texts,
                   "Keep no texts: answers then have ids and scores alone");
   flags.AddSwitch("--with-model", options.with_model,
@@ -86,9 +93,18 @@ CommandBody ConfigureBuild(Flags& flags) {
   };
 }
 
+constexpr Example kBuildExamples[] = {
+    {"tandem index build runs/mine/model data/mine/corpus.jsonl --output mine.index --with-model",
+     "Make an index that holds its model"},
+    {"tandem index build runs/mine/model notes/*.jsonl --output notes.index --kind bf16",
+     "Search exactly, in half the bytes of fp32"},
+};
+
 }  // namespace
 
 extern const Command kIndexBuildCommand{
-    {.name = "build", .summary = "Encode documents into a new index"}, ConfigureBuild};
+    {.name = "build", .summary = "Encode documents into a new index"},
+    ConfigureBuild,
+    kBuildExamples};
 
 }  // namespace tandem::app

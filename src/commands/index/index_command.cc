@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/process/short_waits.h"
 #include "data/input/line_reader.h"
@@ -43,8 +44,14 @@ CommandBody ConfigureAdd(Flags& flags) {
   };
 }
 
-const Command kIndexAddCommand{{.name = "add", .summary = "Add documents to an index"},
-                               ConfigureAdd};
+constexpr Example kAddExamples[] = {
+    {"tandem index add mine.index new.jsonl", "Add documents; each id must be new"},
+    {"tandem index add mine.index changed.jsonl --update",
+     "Let documents whose ids are there take their places"},
+};
+
+const Command kIndexAddCommand{
+    {.name = "add", .summary = "Add documents to an index"}, ConfigureAdd, kAddExamples};
 
 // --- remove --------------------------------------------------------------------------------------
 
@@ -90,8 +97,16 @@ CommandBody ConfigureRemove(Flags& flags) {
   return [options](const Globals&) { RunRemove(*options); };
 }
 
+constexpr Example kRemoveExamples[] = {
+    {"tandem index remove mine.index --id d17 --id d18", "Remove two documents"},
+    {"tandem index remove mine.index --ids gone.txt --ignore-missing",
+     "Remove those of a list, whether they are there or not"},
+};
+
 const Command kIndexRemoveCommand{
-    {.name = "remove", .summary = "Remove documents from an index, by id"}, ConfigureRemove};
+    {.name = "remove", .summary = "Remove documents from an index, by id"},
+    ConfigureRemove,
+    kRemoveExamples};
 
 // --- compact -------------------------------------------------------------------------------------
 
@@ -108,9 +123,15 @@ CommandBody ConfigureCompact(Flags& flags) {
   };
 }
 
+constexpr Example kCompactExamples[] = {
+    {"tandem index compact mine.index", "Make one segment of all"},
+    {"tandem index compact mine.index --memory 8GiB", "Take more memory, and less time"},
+};
+
 const Command kIndexCompactCommand{
     {.name = "compact", .summary = "Make one segment of all, without what has been removed"},
-    ConfigureCompact};
+    ConfigureCompact,
+    kCompactExamples};
 
 std::span<const Command* const> Parts() {
   static constexpr const Command* kParts[] = {&kIndexBuildCommand, &kIndexAddCommand,
@@ -122,6 +143,6 @@ std::span<const Command* const> Parts() {
 }  // namespace
 
 extern const Command kIndexCommand{
-    {.name = "index", .summary = "Build an index of documents, and change it"}, nullptr, Parts};
+    {.name = "index", .summary = "Build an index of documents, and change it"}, nullptr, {}, Parts};
 
 }  // namespace tandem::app

@@ -24,6 +24,7 @@ struct IndexBuildCommandOptions {
   std::optional<double> recall;
   std::string memory = "2GiB";
   std::string embeddings;  // folder of the documents' embeddings in parts; "": they are encoded
+  std::optional<double> min_probability;  // of hits of later searches; none: they show all
   bool no_texts = false;
   bool with_model = false;
   bool replace = false;

@@ -11,11 +11,12 @@
 #include "base/byte_size.h"
 #include "base/json/json.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/globals.h"
+#include "commands/index/index_description.h"
 #include "index/folder/index_info.h"
 #include "index/folder/manifest.h"
-#include "index/kind_file.h"
 #include "index/segments/segment.h"
 
 namespace tandem::app {
@@ -27,65 +28,6 @@ struct InfoOptions {
   std::string format = "text";
   bool verify = false;
 };
-
-Json FieldsOf(const index::IndexInfo& info) {
-  Json fields = Json::array();
-  for (const data::MetadataField& field : info.fields) {
-    fields.push_back({{"name", field.name}, {"type", data::MetadataTypeName(field.type)}});
-  }
-  return fields;
-}
-
-// Returns the recall of an approximate segment that was measured when it was built.
-std::optional<index::MeasuredRecall> MeasuredOf(const std::string& folder,
-                                                const index::SegmentRecord& segment) {
-  if (segment.choice.kind->exact) return std::nullopt;
-  for (const index::IndexFile& file : segment.files) {
-    const auto measured =
-        index::ReadMeasured(std::filesystem::path(folder) / segment.name / file.name);
-    if (measured) return measured;
-  }
-  return std::nullopt;
-}
-
-Json SegmentsOf(const std::string& folder, const index::Manifest& manifest) {
-  Json segments = Json::array();
-  for (const index::SegmentRecord& segment : manifest.segments) {
-    Json described = {{"name", segment.name},
-                      {"kind", segment.choice.kind->name},
-                      {"documents", segment.live()},
-                      {"removed", segment.removed}};
-    if (const auto measured = MeasuredOf(folder, segment)) {
-      described["recall_at_10"] = measured->recall;
-      described["effort"] = measured->effort;
-    }
-    segments.push_back(described);
-  }
-  return segments;
-}
-
-void PrintJson(const std::string& folder, const index::IndexInfo& info,
-               const index::Manifest& manifest) {
-  const index::IndexModel& model = info.model;
-  Json described = {{"path", model.path},
-                    {"fingerprint", fmt::format("{:016x}", model.fingerprint)},
-                    {"similarity", model.similarity},
-                    {"width", model.width},
-                    {"precision", model.precision}};
-  if (model.max_document_tokens) described["max_document_tokens"] = *model.max_document_tokens;
-  if (model.dimensions) described["dimensions"] = *model.dimensions;
-  const Json json = {{"model", described},
-                     {"kind", info.kind},
-                     {"parameters", info.parameters},
-                     {"fields", FieldsOf(info)},
-                     {"texts", info.texts},
-                     {"documents", info.documents},
-                     {"removed", info.removed},
-                     {"file_bytes", info.file_bytes},
-                     {"resident_bytes", info.resident_bytes},
-                     {"segments", SegmentsOf(folder, manifest)}};
-  std::cout << json.Dump(2, JsonBytes::kReplace) << "\n";
-}
 
 void PrintText(const std::string& folder, const index::IndexInfo& info,
                const index::Manifest& manifest) {
@@ -103,6 +45,10 @@ void PrintText(const std::string& folder, const index::IndexInfo& info,
   line("vectors", fmt::format("{} numbers, {}, encoded in {}", info.model.width,
                               info.model.similarity, info.model.precision));
   line("texts", info.texts ? "kept" : "not kept");
+  if (info.min_probability) {
+    line("hits", fmt::format("of a probability of at least {}, unless a search asks for another",
+                             *info.min_probability));
+  }
   std::string fields;
   for (const data::MetadataField& field : info.fields) {
     fields += fmt::format("{}{}:{}", fields.empty() ? "" : ", ", field.name,
@@ -113,7 +59,7 @@ void PrintText(const std::string& folder, const index::IndexInfo& info,
   line("in memory", fmt::format("{} while searching", FormatByteSize(info.resident_bytes)));
   for (const index::SegmentRecord& segment : manifest.segments) {
     std::string recall;
-    if (const auto measured = MeasuredOf(folder, segment)) {
+    if (const auto measured = MeasuredRecallOf(folder, segment)) {
       recall =
           fmt::format(", recall {:.3f} measured at effort {}", measured->recall, measured->effort);
     }
@@ -126,11 +72,10 @@ void Run(const InfoOptions& options) {
   const index::Manifest manifest = index::ReadManifest(options.index);
   if (options.verify)
     index::CheckAllFiles(options.index, manifest, true, ThreadsOf(options.globals));
-  const index::IndexInfo info = index::InfoOf(options.index, manifest);
   if (options.format == "json") {
-    PrintJson(options.index, info, manifest);
+    std::cout << DescribeIndex(options.index, manifest).Dump(2, JsonBytes::kReplace) << "\n";
   } else {
-    PrintText(options.index, info, manifest);
+    PrintText(options.index, index::InfoOf(options.index, manifest), manifest);
   }
 }
 
@@ -145,9 +90,14 @@ CommandBody ConfigureInfo(Flags& flags) {
   };
 }
 
+constexpr Example kInfoExamples[] = {
+    {"tandem index info mine.index", "Say what an index holds"},
+    {"tandem index info mine.index --verify", "Compare all its files with their checksums, too"},
+};
+
 }  // namespace
 
-extern const Command kIndexInfoCommand{{.name = "info", .summary = "Show what an index is"},
-                                       ConfigureInfo};
+extern const Command kIndexInfoCommand{
+    {.name = "info", .summary = "Show what an index is"}, ConfigureInfo, kInfoExamples};
 
 }  // namespace tandem::app

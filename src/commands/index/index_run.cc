@@ -9,9 +9,10 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/process/interrupt.h"
-#include "cli/process/signal_watch.h"
 #include "commands/index/index_command.h"
 #include "commands/load_model.h"
+#include "commands/model_calibration.h"
+#include "commands/until_stopped.h"
 #include "data/input/text_input.h"
 #include "data/warnings.h"
 #include "index/building/build.h"
@@ -41,16 +42,9 @@ index::IndexEncoder EncoderOf(model::DualEncoder& model, const std::filesystem::
           .description = index::DescribeModel(model, path, encode.precision, dimensions)};
 }
 
-// Runs `change` to its end, or until a signal stops it.
-template <typename Change>
-auto UntilStopped(const std::string& folder, std::string_view what_next, const Change& change) {
-  const SignalWatch signals;
-  try {
-    return change();
-  } catch (const Interrupted&) {  // says less than the message below
-    throw Interrupted(SignalWatch::Received(),
-                      fmt::format("interrupted; {} is as it was; {}", folder, what_next));
-  }
+// What an interruption leaves.
+std::string LeftOf(const std::string& folder, std::string_view what_next) {
+  return fmt::format("{} is as it was; {}", folder, what_next);
 }
 
 // Says how to continue the work on `input` that a signal has stopped.
@@ -96,6 +90,10 @@ void JoinSegments(const std::string& folder, const index::ChangeOptions& change)
 
 void RunIndexBuild(const IndexBuildCommandOptions& options) {
   const auto model = LoadModel(options.globals, options.model);
+  if (options.min_probability) {
+    CheckProbabilities(CalibrationOf(*model, options.model), options.min_probability,
+                       options.model.model);
+  }
   data::Warnings warnings;
   const data::TextInputOptions source =
       TextInputOptionsOf(options.input, options.documents, data::TextRole::kDocument);
@@ -103,6 +101,7 @@ void RunIndexBuild(const IndexBuildCommandOptions& options) {
   const index::NewIndex wanted{
       .fields = source.fields,
       .texts = !options.no_texts,
+      .min_probability = options.min_probability,
       .choose = [&](size_t rows, size_t width) { return ChooseKind(options, rows, width); },
       .copy_model = options.with_model,
       .replace = options.replace};
@@ -115,7 +114,7 @@ void RunIndexBuild(const IndexBuildCommandOptions& options) {
     search::NoteParts(*parts);
     encoder.parts = &*parts;
   }
-  const index::BuildReport report = UntilStopped(options.output, WhatNext(input), [&] {
+  const index::BuildReport report = UntilStopped(LeftOf(options.output, WhatNext(input)), [&] {
     return index::BuildIndex(
         std::move(encoder), options.output,
         {[&](data::InputText* text) { return input.Next(text); }, input.SourceHash()}, wanted,
@@ -142,7 +141,7 @@ void RunIndexAdd(const IndexAddCommandOptions& options) {
   source.fields = info.fields;
   data::TextInput input(source, warnings);
   const index::ChangeOptions change = ChangeOptionsOf(options.globals, options.memory);
-  const index::BuildReport report = UntilStopped(options.index, WhatNext(input), [&] {
+  const index::BuildReport report = UntilStopped(LeftOf(options.index, WhatNext(input)), [&] {
     return index::AddDocuments(
         EncoderOf(*model, info.model.path, info.model.dimensions, options.globals), options.index,
         {[&](data::InputText* text) { return input.Next(text); }, input.SourceHash()},
@@ -160,7 +159,7 @@ void RunIndexAdd(const IndexAddCommandOptions& options) {
 void RunIndexCompact(const IndexCompactCommandOptions& options) {
   tensor::SetUpProcess(options.globals.threads);
   const index::MergeReport report =
-      UntilStopped(options.index, "nothing of the new segment is kept", [&] {
+      UntilStopped(LeftOf(options.index, "nothing of the new segment is kept"), [&] {
         return index::CompactIndex(options.index, ChangeOptionsOf(options.globals, options.memory));
       });
   if (report.segments == 0) {

@@ -4,6 +4,7 @@
 
 #include "base/json/json.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/globals.h"
 #include "commands/inspect/inspection.h"
@@ -24,10 +25,11 @@ CommandBody Configure(Flags& flags) {
   const auto options = std::make_shared<InspectOptions>();
   flags
       .Add("path", options->path,
-           "Folder: a model, a training run, a checkpoint, a BEIR data set, embeddings (also in "
-           "parts). File: "
-           ".safetensors, .npy, .jsonl (texts or training lines), .trec or .run, .tsv or .qrels "
-           "(judgements)")
+           "Folder: a model, a training run, a checkpoint, a BEIR data set, an index, "
+           "embeddings (also in parts), the cache (~/.cache/tandem). File: "
+           ".safetensors, .npy, .jsonl (texts or training lines), .csv (training lines), .trec or "
+           ".run, .tsv (judgements or training lines), .qrels (judgements), .embeddings (of the "
+           "cache)")
       .Required();
   flags.Add("--format", options->format, "text or json").OneOf({"text", "json"}).ShowDefault();
   flags.AddSwitch("--verify", options->verify,
@@ -42,9 +44,16 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
+constexpr Example kExamples[] = {
+    {"tandem inspect data/mine", "Say what a data set holds"},
+    {"tandem inspect models/all-MiniLM-L6-v2 --format json", "Describe a model for programs"},
+};
+
 }  // namespace
 
 extern const Command kInspectCommand{
-    {.name = "inspect", .summary = "Show what a model folder or a file holds"}, Configure};
+    {.name = "inspect", .summary = "Show what a model folder or a file holds"},
+    Configure,
+    kExamples};
 
 }  // namespace tandem::app

@@ -2,20 +2,25 @@
 // embeddings.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/json/json.h"
 #include "base/log.h"
 #include "commands/inspect/inspections.h"
 #include "data/formats/trec_run.h"
+#include "data/input/fields.h"
+#include "data/lines/column_names.h"
 #include "data/lines/json_line.h"
 #include "data/lines/score_meaning.h"
 #include "data/read_dataset.h"
 #include "data/summaries/beir_summary.h"
 #include "data/summaries/line_summary.h"
+#include "data/tables/table_reader.h"
 #include "embeddings/layouts/npy.h"
 
 namespace tandem::app {
@@ -58,13 +63,33 @@ Json InspectTexts(const fs::path& path, data::Warnings& warnings) {
   return found;
 }
 
+// What training reads a column as; "not read" also where a rule passes over it.
+std::string RoleOf(const data::LineSummary& lines, const std::string& column) {
+  const std::string_view role = data::RoleOfKey(lines.format, column);
+  return role.empty() || lines.ignored.contains(column) ? "not read" : std::string(role);
+}
+
+// Returns how many documents have each label or score, and what that is where labels say it.
+Json ScoreRows(const data::LineSummary& lines) {
+  Json rows = Json::array();
+  for (const auto& [score, documents] : lines.by_score) {
+    Json row = {{"score", score}, {"documents", documents}};
+    if (lines.meaning == data::ScoreMeaning::kLabels) {
+      row["is"] = score == 1 ? "positive" : "negative";
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 Json ColumnRows(const data::LineSummary& lines) {
   Json rows = Json::array();
   for (const data::LineColumn& column : lines.columns) {
     rows.push_back({{"column", column.name},
                     {"type", column.type},
                     {"lines", column.lines},
-                    {"used", !lines.ignored.contains(column.name)}});
+                    {"used", !lines.ignored.contains(column.name)},
+                    {"read_as", RoleOf(lines, column.name)}});
   }
   return rows;
 }
@@ -115,6 +140,7 @@ Json InspectTrainingLines(const fs::path& path, const data::LineRules& rules,
                             {"lowest", lines.lowest_score},
                             {"highest", lines.highest_score}});
   }
+  if (!lines.by_score.empty()) found["by_score"] = ScoreRows(lines);
   found["repeats"] = {{"pairs", lines.repeated_pairs},
                       {"positive_and_negative", lines.contradicting_pairs}};
   found["empty_texts"] = lines.empty_texts;
@@ -214,6 +240,30 @@ Json InspectJsonLines(const fs::path& path, const data::LineRules& rules) {
                     path.native()));
   }
   Json found = texts ? InspectTexts(path, warnings) : InspectTrainingLines(path, rules, warnings);
+  warnings.Report();
+  return found;
+}
+
+bool HoldsTrainingTable(const fs::path& path) {
+  if (!data::IsTablePath(path)) return false;
+  const std::string name = path.filename().native();
+  if (name.ends_with(".csv") || name.ends_with(".csv.gz")) return true;
+  data::Warnings ignored;
+  data::LineReader reader(path, ignored);
+  std::string_view line;
+  if (!reader.Next(&line)) return false;
+  std::vector<std::string_view> names(static_cast<size_t>(1 + std::ranges::count(line, '\t')));
+  data::SplitAtTabs(line, names);
+  const auto is_query = [](std::string_view key) { return data::IsOneOf(key, data::kQueryNames); };
+  const auto is_positive = [](std::string_view key) {
+    return data::IsOneOf(key, data::kPositiveNames);
+  };
+  return std::ranges::any_of(names, is_query) && std::ranges::any_of(names, is_positive);
+}
+
+Json InspectTrainingTable(const fs::path& path, const data::LineRules& rules) {
+  data::Warnings warnings;
+  Json found = InspectTrainingLines(path, rules, warnings);
   warnings.Report();
   return found;
 }

@@ -4,7 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <map>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -113,6 +118,51 @@ void AddPasses(const fs::path& folder, Json& found) {
   }
 }
 
+// Bytes of the regular files in `path`, a file or a folder; 0 where there is none.
+uint64_t BytesIn(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_regular_file(path, error)) return fs::file_size(path, error);
+  uint64_t bytes = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(path, error)) {
+    if (!entry.is_regular_file(error)) continue;
+    const uint64_t size = entry.file_size(error);
+    if (!error) bytes += size;
+  }
+  return bytes;
+}
+
+// The part of a run that a file or folder of it belongs to.
+std::string_view PartOf(const std::string& name) {
+  if (name == "model" || name == "adapter") return name == "model" ? "model" : "adapter";
+  if (name.starts_with("best-")) return "best_weights";
+  if (name.starts_with("step-")) return "checkpoints";
+  for (const char* const log : {"metrics.jsonl", "timing.jsonl", "sampling"}) {
+    if (name == log) return "logs";
+  }
+  return "other";
+}
+
+// Returns the bytes of a run by its parts, and their sum.
+Json BytesOfRun(const fs::path& path) {
+  std::map<std::string_view, uint64_t> parts;
+  for (const fs::path& folder : {path, path / "checkpoints"}) {
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+      const std::string name = entry.path().filename().native();
+      if (name != "checkpoints") parts[PartOf(name)] += BytesIn(entry.path());
+    }
+  }
+  Json bytes = Json::object();
+  uint64_t all = 0;
+  for (const char* const part :
+       {"model", "adapter", "best_weights", "checkpoints", "logs", "other"}) {
+    if (parts.contains(part)) bytes[part] = parts[part];
+    all += parts[part];
+  }
+  bytes["all"] = all;
+  return bytes;
+}
+
 }  // namespace
 
 Json InspectTrainingRun(const fs::path& path) {
@@ -127,6 +177,7 @@ Json InspectTrainingRun(const fs::path& path) {
   AddFigures(log, found);
   AddPasses(path / "sampling", found);
   found["checkpoints"] = FoldersIn(path / "checkpoints");
+  found["bytes"] = BytesOfRun(path);
   return found;
 }
 

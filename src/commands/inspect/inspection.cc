@@ -28,11 +28,14 @@ struct FileKind {
 constexpr FileKind kFileKinds[] = {
     {".safetensors", InspectSafetensors},
     {".npy", InspectNpy},
+    {".embeddings", InspectCachedFile},
     {".jsonl", nullptr},  // InspectJsonLines, which needs rules
     {".jsonl.gz", nullptr},
+    {".csv", nullptr},  // InspectTrainingTable, which needs rules
+    {".csv.gz", nullptr},
     {".trec", nullptr},  // InspectTrecRun, which needs threads
     {".run", nullptr},
-    {".tsv", InspectJudgements},
+    {".tsv", InspectJudgements},  // or InspectTrainingTable, by its first line
     {".tsv.gz", InspectJudgements},
     {".qrels", InspectJudgements},
 };
@@ -46,6 +49,7 @@ struct FolderKind {
 constexpr FolderKind kFolderKinds[] = {
     {"recipe.resolved.toml", InspectTrainingRun},
     {"metrics.jsonl", InspectTrainingRun},
+    {"index.json", InspectIndex},
     {"adapter_config.json", InspectAdapter},
     {"modules.json", InspectModel},
     {"tandem.json", InspectModel},
@@ -82,6 +86,7 @@ Json InspectFile(const fs::path& path, const data::LineRules& rules, int threads
   for (const FileKind& kind : kFileKinds) {
     if (name.ends_with(kind.ending)) {
       if (kind.ending.starts_with(".jsonl")) return InspectJsonLines(path, rules);
+      if (HoldsTrainingTable(path)) return InspectTrainingTable(path, rules);
       CheckHasLines(path, rules);
       return kind.inspect == nullptr ? InspectTrecRun(path, threads) : kind.inspect(path);
     }
@@ -104,13 +109,15 @@ Json Inspect(const fs::path& path, const data::LineRules& rules, int threads) {
     if (fs::exists(path / kind.holds)) return kind.inspect(path);
   }
   if (embeddings::EmbeddingParts::AreIn(path)) return InspectParts(path);
-  throw UsageError(fmt::format(
-      "{}: nothing in this folder tells what it is; known are models (modules.json or "
-      "config.json), adapters (adapter_config.json), training runs "
-      "(recipe.resolved.toml), checkpoints (state.json), BEIR data "
-      "sets (corpus.jsonl and queries.jsonl) and embeddings (embeddings.npy, or parts of "
-      "`tandem encode --shard`){}",
-      path.native(), data::FilesInstead(path)));
+  if (IsCache(path)) return InspectCache(path);
+  throw UsageError(
+      fmt::format("{}: nothing in this folder tells what it is; known are models (modules.json or "
+                  "config.json), adapters (adapter_config.json), training runs "
+                  "(recipe.resolved.toml), checkpoints (state.json), BEIR data "
+                  "sets (corpus.jsonl and queries.jsonl), indexes (index.json) and embeddings "
+                  "(embeddings.npy, or parts of "
+                  "`tandem encode --shard`){}",
+                  path.native(), data::FilesInstead(path)));
 }
 
 }  // namespace tandem::app

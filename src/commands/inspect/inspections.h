@@ -25,15 +25,30 @@ Json InspectTowerAdapters(const std::filesystem::path& path);
 Json InspectTrainingRun(const std::filesystem::path& path);
 Json InspectCheckpoint(const std::filesystem::path& path);
 
+// In inspect_index.cc: a folder of `tandem index`, by its index.json and what building measured.
+// Throws the errors of index::ReadManifest.
+Json InspectIndex(const std::filesystem::path& path);
+
 // In inspect_data.cc; all throw DataError. InspectJsonLines reads texts or training lines, which
 // the first line tells apart.
 Json InspectJsonLines(const std::filesystem::path& path, const data::LineRules& rules);
+// A table of training data: a file called .csv, or one called .tsv whose first line names a query
+// and a positive as training lines do (other ones hold judgements).
+bool HoldsTrainingTable(const std::filesystem::path& path);
+Json InspectTrainingTable(const std::filesystem::path& path, const data::LineRules& rules);
 Json InspectBeir(const std::filesystem::path& path);
 Json InspectJudgements(const std::filesystem::path& path);
 Json InspectTrecRun(const std::filesystem::path& path, int threads);
 Json InspectNpy(const std::filesystem::path& path);
 // A folder that `tandem encode` has written.
 Json InspectEmbeddings(const std::filesystem::path& path);
+
+// In inspect_cache.cc: the cache (base/files/cache_folder.h), or a folder of its files, and one of
+// them. Throws DataError for a file that is none of the cache.
+Json InspectCache(const std::filesystem::path& path);
+Json InspectCachedFile(const std::filesystem::path& path);
+// Whether the folder is the cache, or holds files of it.
+bool IsCache(const std::filesystem::path& path);
 
 // In inspect_parts.cc: a folder of parts (embeddings/layouts/parts.h). Throws the errors of its
 // constructor, such as for a part that is missing or of another model.

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/output_style.h"
 #include "commands/catalogues.h"
@@ -79,10 +80,16 @@ CommandBody Configure(Flags& flags) {
   return [options](const Globals&) { Print(Rows(options->catalogue), options->format); };
 }
 
+constexpr Example kExamples[] = {
+    {"tandem list objectives", "Name all objectives"},
+    {"tandem list keys --format tsv", "Name all keys of recipes, for programs"},
+};
+
 }  // namespace
 
 extern const Command kListCommand{
     {.name = "list", .summary = "List objectives, measures, recipe keys and other names"},
-    Configure};
+    Configure,
+    kExamples};
 
 }  // namespace tandem::app

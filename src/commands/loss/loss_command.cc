@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/process/short_waits.h"
 
@@ -32,10 +33,16 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
+constexpr Example kExamples[] = {
+    {"tandem loss cases.json", "Print losses and gradients as JSON"},
+    {"tandem loss cases.json --check", "Compare with those that the cases carry"},
+};
+
 }  // namespace
 
 extern const Command kLossCommand{
     {.name = "loss", .summary = "Evaluate objectives on given embeddings, with gradients"},
-    Configure};
+    Configure,
+    kExamples};
 
 }  // namespace tandem::app

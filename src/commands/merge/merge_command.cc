@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "weights/architecture.h"
 #include "weights/folders/adapter_folder.h"
@@ -109,9 +110,18 @@ CommandBody Configure(Flags& flags) {
   return [options](const Globals&) { RunMerge(*options); };
 }
 
+constexpr Example kExamples[] = {
+    {"tandem merge runs/mine/adapter --base models/base --output models/mine",
+     "Make a whole model of an adapter"},
+    {"tandem merge runs/two/adapter/query --base models/base --output models/two/query",
+     "Merge the adapter of one of two encoders"},
+};
+
 }  // namespace
 
 extern const Command kMergeCommand{
-    {.name = "merge", .summary = "Make a whole model of an adapter and its base"}, Configure};
+    {.name = "merge", .summary = "Make a whole model of an adapter and its base"},
+    Configure,
+    kExamples};
 
 }  // namespace tandem::app

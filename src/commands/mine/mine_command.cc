@@ -9,6 +9,7 @@
 #include "base/byte_size.h"
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/process/job_flags.h"
 #include "cli/process/short_waits.h"
@@ -73,10 +74,10 @@ void AddInputFlags(Flags& flags, MineOptions& options) {
   flags.Add("--run", options.run, "TREC run whose ranking is used instead of a model's");
   flags
       .Add("--dataset", options.source.dataset,
-           "BEIR folder, or file of training lines (JSON, also gzipped)")
+           "BEIR folder, or file of training lines (JSON, CSV or TSV, also gzipped)")
       .Required();
   flags
-      .Add("--format", options.source.format,
+      .Add("--from", options.source.format,
            "Format of the data set; auto: a folder is beir, a file by its keys")
       .OneOf({"auto", "beir", "sentence_transformers", "flag_embedding", "tevatron"})
       .ShowDefault();
@@ -126,12 +127,14 @@ CommandBody Configure(Flags& flags) {
       .OneOf({"auto", "fp32", "bf16"})
       .ShowDefault("as --precision, fp32 with int8");
   AddPartsFlag(flags, options.embeddings);
-  flags.AddSwitch("--no-cache", given->no_cache,
-                  "Neither keep embeddings in the cache nor take them from there");
+  AddCacheFlag(flags, given->no_cache);
   flags.Add("--output", options.output.path, "File (or folder, for beir) to write; must not exist")
       .Required();
-  flags.Add("--output-format", options.output.format, "Format to write")
+  flags.Add("--to", options.output.format, "Format to write")
       .OneOf({"flag_embedding", "sentence_transformers", "beir"})
+      .ShowDefault();
+  flags.Add("--format", options.output.summary, "Format of the summary: text or json")
+      .OneOf({"text", "json"})
       .ShowDefault();
   AddLengthFlags(flags, options.model);
   return [given](const Globals& globals) {
@@ -146,9 +149,18 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
+constexpr Example kExamples[] = {
+    {"tandem mine --model models/base --dataset data/mine --output mined.jsonl",
+     "Find negatives among a model's best documents"},
+    {"tandem mine --run bm25.trec --dataset data/mine --range 5:50 --output mined.jsonl",
+     "Take ranks 5 to 50 of a run"},
+};
+
 }  // namespace
 
 extern const Command kMineCommand{
-    {.name = "mine", .summary = "Find hard negatives for the queries of a data set"}, Configure};
+    {.name = "mine", .summary = "Find hard negatives for the queries of a data set"},
+    Configure,
+    kExamples};
 
 }  // namespace tandem::app

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/files/cache_folder.h"
 #include "base/process/interrupt.h"
 #include "base/progress.h"
 #include "cli/process/job.h"
@@ -32,8 +31,8 @@ using model::TextKind;
 search::SimilarityRows Embed(model::DualEncoder& model, TextKind kind, const data::Texts& texts,
                              const std::vector<uint32_t>& chosen, const MineOptions& given) {
   const bool query = kind == TextKind::kQuery;
-  search::CacheOptions options{.encode = BulkOptions(given.globals)};
-  if (given.cache) options.folder = CacheFolder();
+  search::CacheOptions options{.folder = CacheUnless(!given.cache),
+                               .encode = BulkOptions(given.globals)};
   options.encode.label = query ? "encode queries" : "encode documents";
   options.between_blocks = [] {
     if (const int signal = SignalWatch::Received()) throw Interrupted(signal, "interrupted");

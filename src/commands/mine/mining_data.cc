@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/json/json.h"
 #include "base/log.h"
 #include "cli/output_style.h"
 #include "data/judgements/grades.h"
@@ -62,6 +63,23 @@ void PrintSummary(const search::MiningSummary& sums, const search::MiningRules& 
   if (rules.HasMargin()) table.Add({"taken out by margins", std::to_string(sums.left_out)});
   table.Add({"false negatives", FalseNegatives(sums, rules.ranks)});
   std::fputs(table.Text(OutputStyle()).c_str(), stdout);
+}
+
+void PrintJson(const search::MiningSummary& sums, const search::MiningRules& rules) {
+  Json json = {{"queries", sums.queries},
+               {"queries_with_fewer", sums.queries - sums.full},
+               {"queries_without", sums.without},
+               {"negatives", sums.negatives},
+               {"mean_score", sums.negative_score},
+               {"mean_positive_score", sums.positive_score},
+               {"positives_without_score", sums.unscored_positives}};
+  if (rules.HasMargin()) json["left_out_by_margins"] = sums.left_out;
+  if (const std::optional<double> rate = sums.FalseNegativeRate()) {
+    json["false_negative_rate"] = *rate;
+    json["judged_in_range"] = sums.positives_in_range + sums.irrelevant_in_range;
+    json["positives_in_range"] = sums.positives_in_range;
+  }
+  std::fputs(report::JsonText(json).c_str(), stdout);
 }
 
 // Reports how many queries are themselves documents of the corpus.
@@ -123,7 +141,7 @@ void FinishMining(const MiningData& data, const search::MiningRules& rules,
       search::WithMined(data.set, data.task, mined, data.query_prompt, data.has_grades);
   const data::WriteCounts counts = data::WriteDataset(
       dataset, output.format, output.path, WriteOptionsOf(output, source, rules, data.has_grades));
-  PrintSummary(sums, rules);
+  output.summary == "json" ? PrintJson(sums, rules) : PrintSummary(sums, rules);
   Note(fmt::format("wrote {}: queries {}, documents {}, judgements {}", output.path, counts.queries,
                    counts.documents, counts.judgements));
 }

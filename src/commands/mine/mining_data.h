@@ -25,6 +25,7 @@ struct MiningSource {
 struct MiningOutput {
   std::string path;
   std::string format = "flag_embedding";  // or sentence_transformers, beir
+  std::string summary = "text";           // or json
 };
 
 struct MiningData {

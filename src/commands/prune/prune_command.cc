@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/process/job_flags.h"
 #include "cli/process/short_waits.h"
@@ -29,7 +30,9 @@ void RunChecked(const PruneOptions& options) {
 
 CommandBody Configure(Flags& flags) {
   const auto options = std::make_shared<PruneOptions>();
-  flags.Add("data", options->dataset, "BEIR folder, or file of training lines (JSON, also gzipped)")
+  flags
+      .Add("data", options->dataset,
+           "BEIR folder, or file of training lines (JSON, CSV or TSV, also gzipped)")
       .Required();
   flags.Add("--model", options->model.model, "Model folder that scores the pairs").Required();
   AddTimeoutFlag(flags, options->job);
@@ -62,8 +65,7 @@ CommandBody Configure(Flags& flags) {
            "Print so many of the lowest pairs, and of those on both sides of the border")
       .Between(0, 1'000'000)
       .ShowDefault();
-  flags.AddSwitch("--no-cache", options->no_cache,
-                  "Neither look for embeddings in the cache nor keep them there");
+  AddCacheFlag(flags, options->no_cache);
   flags.Add("--format", options->format, "Format of the report: text or json")
       .OneOf({"text", "json"})
       .ShowDefault();
@@ -74,10 +76,19 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
+constexpr Example kExamples[] = {
+    {"tandem prune data/mine --model models/base --keep 0.5 --output data/half",
+     "Keep the half of the pairs that scores highest"},
+    {"tandem prune pairs.jsonl --model models/base --keep 0.25 --score consistency --output "
+     "best.jsonl",
+     "Score by rank among other queries' documents"},
+};
+
 }  // namespace
 
 extern const Command kPruneCommand{
     {.name = "prune", .summary = "Leave out the pairs of a data set that a model scores lowest"},
-    Configure};
+    Configure,
+    kExamples};
 
 }  // namespace tandem::app

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/files/cache_folder.h"
 #include "base/files/files.h"
 #include "base/log.h"
 #include "base/process/interrupt.h"
@@ -21,6 +20,8 @@
 #include "commands/load_model.h"
 #include "commands/prune/prune_command.h"
 #include "commands/prune/prune_report.h"
+#include "commands/until_stopped.h"
+#include "data/formats/sentence_transformers.h"
 #include "data/judgements/grades.h"
 #include "data/read_dataset.h"
 #include "data/studies/without_pairs.h"
@@ -39,19 +40,8 @@ std::string FormatOf(const PruneOptions& options) {
   return std::string(data::FormatOfLines(options.dataset));
 }
 
-// Stops the scoring if a signal came.
-void StopIfAsked(const PruneOptions& options) {
-  const int signal = SignalWatch::Received();
-  if (signal == 0) return;
-  throw Interrupted(signal, fmt::format("interrupted; {} was not written{}", options.output,
-                                        options.no_cache ? ""
-                                                         : "; the next call finds the embeddings "
-                                                           "that were made so far"));
-}
-
 train::PairScores Score(const PruneOptions& options, const data::TrainingSet& set,
                         const sampling::Examples& examples, const std::string& query_prompt) {
-  const SignalWatch signals;  // a signal while the results are written ends the program at once
   const bool consistency = options.score == "consistency";
   std::vector<uint32_t> query_texts;
   for (const data::TrainingQuery& query : set.examples) query_texts.push_back(query.query);
@@ -63,14 +53,14 @@ train::PairScores Score(const PruneOptions& options, const data::TrainingSet& se
     throw UsageError(fmt::format("--score {}", train::kNoCandidates));
   }
   const auto model = LoadModel(options.globals, options.model, query_prompt);
-  train::PairScores scores = train::ScorePairs(
-      *model, source,
-      {.consistency = consistency,
-       .seed = SeedOf(options.globals),
-       .cache = {.folder = options.no_cache ? std::filesystem::path() : CacheFolder(),
-                 .encode = BulkOptions(options.globals),
-                 .between_blocks = [&] { StopIfAsked(options); }}});
-  StopIfAsked(options);
+  train::PairScores scores =
+      train::ScorePairs(*model, source,
+                        {.consistency = consistency,
+                         .seed = SeedOf(options.globals),
+                         .cache = {.folder = CacheUnless(options.no_cache),
+                                   .encode = BulkOptions(options.globals),
+                                   .between_blocks = [] { StopIfAsked(); }}});
+  StopIfAsked();
   search::ReportCounts(scores.query_counts, "queries", model->max_tokens(model::TextKind::kQuery));
   search::ReportCounts(scores.document_counts, "documents",
                        model->max_tokens(model::TextKind::kDocument));
@@ -78,6 +68,34 @@ train::PairScores Score(const PruneOptions& options, const data::TrainingSet& se
                    scores.cosines.size(), FormatDuration(scores.seconds),
                    FormatDuration(scores.encode_seconds), scores.encoded()));
   return scores;
+}
+
+// Scores until a signal comes. One that comes while the results are written ends the program at
+// once.
+train::PairScores ScoreUntilStopped(const PruneOptions& options, const data::TrainingSet& set,
+                                    const sampling::Examples& examples,
+                                    const std::string& query_prompt) {
+  const SignalWatch signals;
+  try {
+    return Score(options, set, examples, query_prompt);
+  } catch (const Interrupted&) {  // says less than the message below
+    throw Interrupted(
+        SignalWatch::Received(),
+        fmt::format(
+            "interrupted; {} was not written{}", options.output,
+            options.no_cache ? "" : "; the next call finds the embeddings that were made so far"));
+  }
+}
+
+// The columns of the output have the names that the input's have.
+data::WriteOptions WriteOptionsOf(const PruneOptions& options, const std::string& format) {
+  data::WriteOptions write{.split = options.split_or_default()};
+  if (format != "sentence_transformers" || !std::filesystem::exists(options.dataset)) return write;
+  const data::ColumnNames names = data::ColumnNamesOf(options.dataset);
+  write.query_column = names.query;
+  write.document_column = names.positive;
+  write.score_column = names.score;
+  return write;
 }
 
 // Returns how many pairs are kept. Throws UsageError if none is.
@@ -112,7 +130,7 @@ std::filesystem::path CheckOutput(const PruneOptions& options, const std::string
 
 void PruneInGroup(const PruneOptions& options, dist::ProcessGroup& group) {
   const std::string format = FormatOf(options);
-  const data::WriteOptions write{.split = options.split_or_default()};
+  const data::WriteOptions write = WriteOptionsOf(options, format);
   std::filesystem::path histogram_file;
   group.Agree([&] {
     if (group.leads()) histogram_file = CheckOutput(options, format, write);
@@ -130,7 +148,7 @@ void PruneInGroup(const PruneOptions& options, dist::ProcessGroup& group) {
   std::iota(all.begin(), all.end(), 0);
   const sampling::Examples examples = train::MakeExamples(set, positive_grade, all);
   const size_t count = KeptCount(options, pairs.size());
-  const train::PairScores scores = Score(options, set, examples, dataset.query_prompt);
+  const train::PairScores scores = ScoreUntilStopped(options, set, examples, dataset.query_prompt);
   if (!group.leads()) return;
   const std::vector<bool> kept =
       sampling::BestPairs(RankingOf(scores.cosines, scores.reciprocal_ranks), count);

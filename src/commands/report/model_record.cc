@@ -126,7 +126,8 @@ class Recorder {
                                {.relevance_level = set_.relevance_level,
                                 .most_queries = options.most_pairs,
                                 .seed = seeded.seed,
-                                .encode = BulkOptions(globals_)});
+                                .encode = BulkOptions(globals_),
+                                .cache = CacheFolder()});
     return ViewFactsOf(eval::MakeEmbeddingViews(embeddings.rows(), options));
   }
 

@@ -44,7 +44,7 @@ std::optional<eval::Interval> PooledInterval(std::string_view name,
 report::ThresholdRow RowOf(const eval::ChosenThreshold& chosen) {
   report::ThresholdRow row{.target = chosen.target.name()};
   if (!chosen.met || !chosen.threshold) return row;
-  row.score = chosen.threshold;
+  row.score = eval::ShownScore(*chosen.threshold);
   if (chosen.threshold_interval) {
     row.low = chosen.threshold_interval->low;
     row.high = chosen.threshold_interval->high;

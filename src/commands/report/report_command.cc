@@ -12,10 +12,12 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/process/short_waits.h"
 #include "commands/catalogues.h"
 #include "commands/report/report_plan.h"
+#include "commands/until_stopped.h"
 #include "report/page/page.h"
 #include "report/records/report_input.h"
 
@@ -50,7 +52,9 @@ void RunReport(const ReportOptions& options) {
     report::CheckReportInput(plan.inputs);
     report::CheckReportFolder(output);
     WaitBriefly();
-    measured = MeasureForReport(plan.models, options.relevance_level, options.globals);
+    measured = UntilStopped(
+        "no page was written; the next call finds the embeddings that were made so far",
+        [&] { return MeasureForReport(plan.models, options.relevance_level, options.globals); });
   }
   for (const report::RunNote& note : plan.notes) {
     Note(fmt::format("{}: {}", note.run, note.sentence));
@@ -94,10 +98,17 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
+constexpr Example kExamples[] = {
+    {"tandem report runs/mine --dataset data/mine",
+     "Write a page: before and after, curves, failures"},
+    {"tandem report runs/mine runs/two --output compared", "Show two runs beside each other"},
+};
+
 }  // namespace
 
 extern const Command kReportCommand{
     {.name = "report", .summary = "Write the HTML page of a run, or of several beside each other"},
-    Configure};
+    Configure,
+    kExamples};
 
 }  // namespace tandem::app

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "commands/report/model_record.h"
 #include "commands/report/report_plan.h"
+#include "commands/until_stopped.h"
 #include "report/records/evaluation_file.h"
 
 namespace tandem::app {
@@ -85,6 +86,7 @@ std::vector<report::LabelledEvaluation> MeasureForReport(const std::vector<Repor
                      model.data.split, ++done, models.size()));
     records.Begin(model.record);
     const report::EvaluationRecord& record = models_measured.Record(model, relevance_level);
+    StopIfAsked();
     if (model.record.empty()) {
       measured.push_back({model.name, record});
       continue;

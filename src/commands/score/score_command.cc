@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/process/short_waits.h"
 
@@ -12,7 +13,8 @@ namespace {
 void AddDataFlags(Flags& flags, ScoreOptions& options) {
   flags
       .Add("--pairs", options.dataset,
-           "BEIR folder, or file of training lines (JSON, also gzipped): each query is scored with "
+           "BEIR folder, or file of training lines (JSON, CSV or TSV, also gzipped): each query is "
+           "scored with "
            "each of its judged documents")
       .Required();
   flags
@@ -45,8 +47,7 @@ CommandBody Configure(Flags& flags) {
            "sentence-transformers' CrossEncoder loads it")
       .Required();
   AddDataFlags(flags, *options);
-  flags.AddSwitch("--no-cache", options->no_cache,
-                  "Neither look for embeddings in the cache nor keep them there");
+  AddCacheFlag(flags, options->no_cache);
   flags.Add("--format", options->format, "Format of the report: text or json")
       .OneOf({"text", "json"})
       .ShowDefault();
@@ -63,11 +64,19 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
+constexpr Example kExamples[] = {
+    {"tandem score --model models/base --pairs data/mine --as grades --output data/graded",
+     "Grade pairs for bixse"},
+    {"tandem score --model models/cross --pairs mined.jsonl --as teacher --output taught.jsonl",
+     "Let a cross-encoder teach"},
+};
+
 }  // namespace
 
 extern const Command kScoreCommand{
     {.name = "score",
      .summary = "Grade the pairs of a data set by a model, or score them as a teacher"},
-    Configure};
+    Configure,
+    kExamples};
 
 }  // namespace tandem::app

@@ -9,15 +9,13 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/files/cache_folder.h"
 #include "base/log.h"
-#include "base/process/interrupt.h"
 #include "base/progress.h"
 #include "cli/output_style.h"
-#include "cli/process/signal_watch.h"
 #include "commands/load_model.h"
 #include "commands/score/score_command.h"
 #include "commands/score/score_report.h"
+#include "commands/until_stopped.h"
 #include "data/judgements/grades.h"
 #include "data/read_dataset.h"
 #include "data/write_dataset.h"
@@ -75,28 +73,18 @@ struct Scored {
   std::string scale;          // meaning of the scores
 };
 
-// Stops the scoring if a signal came.
-void StopIfAsked(const ScoreOptions& options, bool cached) {
-  const int signal = SignalWatch::Received();
-  if (signal == 0) return;
-  throw Interrupted(signal, fmt::format("interrupted; {} was not written{}", options.output,
-                                        cached ? "; the next call finds the embeddings that were "
-                                                 "made so far"
-                                               : ""));
-}
-
 Scored ScoreByBiEncoder(const ScoreOptions& options, const data::Dataset& dataset,
                         const data::JudgedPairs& pairs) {
   const auto model = LoadModel(options.globals, options.model, dataset.query_prompt);
   const bool grades = options.role() == data::ScoreRole::kGrades;
   search::GradeRule rule{.similarity = model->similarity(), .text = model->similarity()};
   if (grades) rule = search::GradeRuleOf(*model);
-  search::BiEncoderScores found = search::ScoreByEmbeddings(
-      *model, dataset, pairs, rule.similarity,
-      {.folder = options.no_cache ? std::filesystem::path() : CacheFolder(),
-       .encode = BulkOptions(options.globals),
-       .between_blocks = [&] { StopIfAsked(options, !options.no_cache); }});
-  StopIfAsked(options, !options.no_cache);
+  search::BiEncoderScores found =
+      search::ScoreByEmbeddings(*model, dataset, pairs, rule.similarity,
+                                {.folder = CacheUnless(options.no_cache),
+                                 .encode = BulkOptions(options.globals),
+                                 .between_blocks = [] { StopIfAsked(); }});
+  StopIfAsked();
   search::ReportCounts(found.query_counts, "queries", model->max_tokens(model::TextKind::kQuery));
   search::ReportCounts(found.document_counts, "documents",
                        model->max_tokens(model::TextKind::kDocument));
@@ -121,8 +109,8 @@ Scored ScoreByCrossEncoder(const ScoreOptions& options, const data::Dataset& dat
                                    .threads = bulk.threads,
                                    .batch_tokens = search::BatchTokensOn(model.device(), bulk),
                                    .label = "score",
-                                   .between_batches = [&] { StopIfAsked(options, false); }});
-  StopIfAsked(options, false);
+                                   .between_batches = [] { StopIfAsked(); }});
+  StopIfAsked();
   if (found.truncated > 0) {
     Warn(fmt::format("{} of {} pairs are longer than {} tokens and were cut there", found.truncated,
                      found.pairs, model.max_tokens()));
@@ -136,10 +124,15 @@ Scored ScoreByCrossEncoder(const ScoreOptions& options, const data::Dataset& dat
 }
 
 Scored Score(const ScoreOptions& options, const data::Dataset& dataset, bool cross_encoder) {
-  const SignalWatch signals;  // a signal while the results are written ends the program at once
   const data::JudgedPairs pairs = data::JudgedPairsOf(dataset);
-  return cross_encoder ? ScoreByCrossEncoder(options, dataset, pairs)
-                       : ScoreByBiEncoder(options, dataset, pairs);
+  const bool keeps = !cross_encoder && !options.no_cache;
+  const std::string left =
+      fmt::format("{} was not written{}", options.output,
+                  keeps ? "; the next call finds the embeddings that were made so far" : "");
+  return UntilStopped(left, [&] {
+    return cross_encoder ? ScoreByCrossEncoder(options, dataset, pairs)
+                         : ScoreByBiEncoder(options, dataset, pairs);
+  });
 }
 
 // Refuses flags that have no effect with such a model.

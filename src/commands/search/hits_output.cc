@@ -25,7 +25,9 @@ std::string_view PassageOf(const ShownHit& hit) {
 Json ToJson(const HitsOfQuery& found, bool has_id) {
   Json hits = Json::array();
   for (const ShownHit& hit : found.hits) {
-    Json row = {{"document", hit.id}, {"score", hit.score}};
+    Json row = {{"document", hit.id}};
+    if (!hit.passage.empty()) row["passage"] = hit.passage;
+    row["score"] = hit.score;
     if (hit.probability) row["probability"] = *hit.probability;
     row["text"] = hit.text;
     if (hit.highlight) {
@@ -101,6 +103,7 @@ void HitsOutput::AddTsv(const HitsOfQuery& found) {
     lines += fmt::format("{}\t{}\t{}\t{}", query, ++rank, hit.id, static_cast<float>(hit.score));
     if (hit.probability) lines += fmt::format("\t{}", *hit.probability);
     if (hit.highlight) lines.append("\t").append(report::OneLine(PassageOf(hit), kAll));
+    if (!hit.passage.empty()) lines.append("\t").append(hit.passage);
     lines += '\n';
   }
   write_(lines);

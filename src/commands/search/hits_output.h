@@ -26,8 +26,9 @@ struct HitsOfQuery {
   std::span<const ShownHit> hits;  // best first
 };
 
-// JSON is a list of {"query", "hits": [{"document", "score", "probability", "text", "highlight"}]},
-// TSV has query, rank, document, score, probability and passage; members and columns that no hit
+// JSON is a list of {"query", "hits": [{"document", "passage", "score", "probability", "text",
+// "highlight"}]}, TSV has query, rank, document, score, probability, highlighted text and id of the
+// passage; members and columns that no hit
 // has are left out. Finish writes the end of the output.
 class HitsOutput {
  public:

@@ -18,11 +18,15 @@ struct ShownHit {
   std::string_view id;
   std::string_view text;
   std::optional<index::Passage> highlight;  // a passage of `text`
+  std::string_view passage = {};  // id of the passage whose text `text` is, of `id`; "": none
+
+  std::string_view shown_id() const { return passage.empty() ? id : passage; }
 };
 
-// Returns one line for each hit, best first: rank, score, probability if there is one, id and as
-// much of the text as fits, cut between words. Texts begin in the same column, whatever the ids'
-// lengths are. If ids leave too little room for a text, it is on a line of its own below them.
+// Returns one line for each hit, best first: rank, score, probability if there is one, id (of the
+// passage where there is one, which begins with the document's) and as much of the text as fits,
+// cut between words. Texts begin in the same column, whatever the ids' lengths are. If ids leave
+// too little room for a text, it is on a line of its own below them.
 //
 // A highlighted passage follows whole on its own lines, after "» ". If the text begins with the
 // passage, the passage replaces the text. If the passage is the whole text and fits on the hit's

@@ -8,9 +8,12 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/process/short_waits.h"
+#include "commands/by_document.h"
 #include "commands/identical_ids.h"
+#include "commands/model_calibration.h"
 
 namespace tandem::app {
 namespace {
@@ -24,11 +27,7 @@ constexpr const char* kNoIds =
     "--split";
 
 void CheckThresholds(const SearchOptions& options) {
-  const auto probability = options.min_probability;
-  if (probability && !(*probability >= 0 && *probability <= 1)) {
-    throw UsageError(
-        fmt::format("--min-probability is {}; expected a number from 0 to 1", *probability));
-  }
+  CheckIsProbability(options.min_probability);
   if (options.min_score && !std::isfinite(*options.min_score)) {
     throw UsageError(fmt::format("--min-score is {}; expected a number", *options.min_score));
   }
@@ -100,9 +99,12 @@ void RefuseFlagsOfCorpora(const SearchOptions& options) {
         fmt::format("the index decides {}: it was built with it",
                     options.model.dimensions ? "--dimensions" : "--max-document-tokens"));
   }
-  if (!options.split.empty() || !options.embeddings.empty()) {
-    throw UsageError(fmt::format("{} is for --dataset, not for an index",
-                                 options.split.empty() ? "--embeddings" : "--split"));
+  const std::string_view flag = !options.split.empty()        ? "--split"
+                                : !options.embeddings.empty() ? "--embeddings"
+                                : options.no_cache            ? "--no-cache"
+                                                              : "";
+  if (!flag.empty()) {
+    throw UsageError(fmt::format("{} is for --dataset, not for an index", flag));
   }
 }
 
@@ -116,6 +118,10 @@ void RunInIndex(SearchOptions options) {
     throw UsageError("--queries says which queries are searched; it excludes free text");
   }
   if (options.queries_file.empty() && options.ignore_identical_ids) throw UsageError(kNoIds);
+  if (options.by_document && options.highlight) {
+    throw UsageError(
+        "--by-document shows the best passage of each document already; it excludes --highlight");
+  }
   CheckThresholds(options);
   if (options.format.empty()) options.format = options.output.empty() ? "text" : "trec";
   if (options.top_k == 0) options.top_k = options.format == "trec" ? kRunDepth : kFreeTextDepth;
@@ -144,12 +150,13 @@ CommandBody Configure(Flags& flags) {
             "Search for this text instead and print the hits; may be given several times");
   flags.Add("--top-k,--k", options->top_k, "Hits per query (default 100 in a TREC run, else 10)")
       .Between(1, 1'000'000'000);
+  AddByDocumentFlag(flags, options->by_document);
   AddIdenticalIdsFlag(flags, options->ignore_identical_ids);
   flags.Add("--min-score", options->min_score,
             "Leave out hits with a lower score; a query may then have fewer hits, or none");
   flags.Add("--min-probability", options->min_probability,
             "Leave out hits that are less probably right, from 0 to 1; needs a calibrated model "
-            "(tandem calibrate)");
+            "(tandem calibrate; default: what the index was built with, or none)");
   flags
       .Add("--filter", options->filters,
            "Only documents of the index that meet this condition, such as 'year>=2020' or "
@@ -164,6 +171,7 @@ CommandBody Configure(Flags& flags) {
   flags.Add("--output", options->output,
             "File for the hits, a TREC run unless --format says otherwise; - for standard output");
   AddEmbeddingsFlag(flags, options->embeddings);
+  AddCacheFlag(flags, options->no_cache);
   flags
       .Add("--format", options->format,
            "Format of the hits (default text; trec with --output, and all that the queries of "
@@ -178,6 +186,12 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
+constexpr Example kExamples[] = {
+    {"tandem search mine.index 'a question' --filter 'year>=2020' --highlight", "Ask an index"},
+    {"tandem search --model runs/mine/model --dataset data/mine --output run.trec",
+     "Write the run of all test queries of a data set"},
+};
+
 }  // namespace
 
 std::string WhatIsAsked(const SearchOptions& options) {
@@ -190,6 +204,6 @@ std::string WhatIsAsked(const SearchOptions& options) {
 }
 
 extern const Command kSearchCommand{
-    {.name = "search", .summary = "Find the best documents for queries"}, Configure};
+    {.name = "search", .summary = "Find the best documents for queries"}, Configure, kExamples};
 
 }  // namespace tandem::app

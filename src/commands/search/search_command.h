@@ -23,6 +23,7 @@ struct SearchOptions {
   std::vector<std::string> queries;   // free text
   bool lines = false;                 // whether each line of standard input is a query
   size_t top_k = 0;                   // 0 if not given
+  bool by_document = false;           // hits are documents, by their best passages
   bool ignore_identical_ids = false;  // leaves out hits with the id of their query
   std::optional<double> min_score;    // hits below it are left out
   std::optional<double> min_probability;
@@ -31,6 +32,7 @@ struct SearchOptions {
   size_t effort = 0;                 // for an index: index::VectorQuery::effort
   std::string output;                // file for the hits; "-": standard output
   std::string embeddings;            // folder that keeps the corpus's embeddings; "": none
+  bool no_cache = false;             // of the corpus of --dataset
   std::string format;                // of the hits; "" if not given
 };
 

@@ -24,9 +24,11 @@
 #include "commands/search/hits_output.h"
 #include "commands/search/query_source.h"
 #include "commands/search/search_command.h"
+#include "data/texts/passage_groups.h"
 #include "index/building/index_model.h"
 #include "index/folder/manifest.h"
 #include "index/query/answers.h"
+#include "index/query/document_answers.h"
 #include "search/encode.h"
 #include "tensor/core/tensor.h"
 #include "tensor/machine/process.h"
@@ -157,14 +159,16 @@ HitsStyle StyleOf(const SearchOptions& options) {
 }
 
 std::vector<ShownHit> HitsOf(const index::DocumentIndex& index,
-                             const std::vector<index::Answer>& answers) {
+                             const std::vector<index::Answer>& answers, bool by_document) {
   std::vector<ShownHit> hits;
   for (const index::Answer& answer : answers) {
+    const std::string_view id = index.id(answer.document);
     hits.push_back({.score = answer.score,
                     .probability = answer.probability,
-                    .id = index.id(answer.document),
+                    .id = by_document ? data::DocumentOfPassage(id) : id,
                     .text = index.text(answer.document),
                     .highlight = answer.highlight});
+    if (by_document) hits.back().passage = id;
   }
   return hits;
 }
@@ -188,10 +192,12 @@ class Search {
  public:
   Search(const index::DocumentIndex& index, Embedders& embedders,
          const index::AnswerOptions& options,
-         const std::optional<weights::Calibration>& calibration, const QueryIds& ids)
+         const std::optional<weights::Calibration>& calibration, const QueryIds& ids,
+         bool by_document)
       : index_(index),
         options_(options),
         ids_(ids),
+        by_document_(by_document),
         calibration_(calibration ? &*calibration : nullptr),
         queries_(embedders.queries),
         passages_(embedders.passages) {}
@@ -213,12 +219,18 @@ class Search {
     std::vector<std::string_view> texts;
     for (const SearchQuery& query : block) texts.push_back(query.text);
     const std::vector<float> rows = queries_.Embed(texts);
-    auto answers = index::FindAnswers(
-        index_, rows.data(), block.size(), options_, calibration_,
-        [this](std::span<const std::string_view> passages) { return passages_.Embed(passages); });
+    auto answers =
+        by_document_
+            ? index::FindDocuments(index_, rows.data(), block.size(), options_, calibration_)
+            : index::FindAnswers(index_, rows.data(), block.size(), options_, calibration_,
+                                 [this](std::span<const std::string_view> passages) {
+                                   return passages_.Embed(passages);
+                                 });
     for (size_t q = 0; q < block.size(); ++q) {
       TreatIdenticalId(block[q].id, answers[q]);
-      hits.Add({.id = block[q].id, .query = block[q].text, .hits = HitsOf(index_, answers[q])});
+      hits.Add({.id = block[q].id,
+                .query = block[q].text,
+                .hits = HitsOf(index_, answers[q], by_document_)});
       unanswered_ += answers[q].empty();
     }
     count_ += block.size();
@@ -229,7 +241,8 @@ class Search {
   void TreatIdenticalId(const std::string& query, std::vector<index::Answer>& answers) {
     if (!ids_.given) return;
     const auto is_query = [&](const index::Answer& answer) {
-      return index_.id(answer.document) == query;
+      const std::string_view id = index_.id(answer.document);
+      return (by_document_ ? data::DocumentOfPassage(id) : id) == query;
     };
     if (!ids_.ignore) {
       identical_ids_ += std::any_of(answers.begin(), answers.end(), is_query) ? 1 : 0;
@@ -242,6 +255,7 @@ class Search {
   const index::DocumentIndex& index_;
   const index::AnswerOptions& options_;
   QueryIds ids_;
+  bool by_document_;
   const weights::Calibration* calibration_;
   Embedder& queries_;
   Embedder& passages_;
@@ -252,9 +266,11 @@ class Search {
 
 }  // namespace
 
-void RunIndexSearch(const SearchOptions& options) {
+void RunIndexSearch(const SearchOptions& asked) {
+  SearchOptions options = asked;
   Output output(options.output);  // fails before the work if the path cannot be written
   const auto index = OpenIndex(options.index);
+  options.min_probability = LeastProbability(asked.min_probability, index->info().min_probability);
   const index::AnswerOptions answers = AnswerOptionsOf(options, index->info());
   if (options.highlight && !index->info().texts) {
     throw UsageError(
@@ -264,12 +280,15 @@ void RunIndexSearch(const SearchOptions& options) {
   ModelFlags flags = options.model;
   flags.model = loaded.folder;
   const std::optional<weights::Calibration> calibration = CalibrationOf(*loaded.model, flags);
+  CheckIndexProbability(calibration, asked.min_probability, index->info().min_probability,
+                        loaded.folder);
   CheckProbabilities(calibration, options.min_probability, loaded.folder);
   const std::unique_ptr<QuerySource> source = SourceOf(options);
   HitsOutput hits(StyleOf(options), [&](std::string_view text) { output.Write(text); });
   Embedders embedders(*loaded.model, options.globals);
   Search search(*index, embedders, answers, calibration,
-                {.given = !options.queries_file.empty(), .ignore = options.ignore_identical_ids});
+                {.given = !options.queries_file.empty(), .ignore = options.ignore_identical_ids},
+                options.by_document);
   search.Run(*source, hits, output);
   hits.Finish();
   output.Finish();

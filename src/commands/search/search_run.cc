@@ -19,9 +19,11 @@
 #include "commands/search/hits_output.h"
 #include "commands/search/hits_text.h"
 #include "commands/search/search_command.h"
+#include "commands/until_stopped.h"
 #include "data/formats/beir.h"
 #include "data/formats/trec_run.h"
 #include "data/judgements/judged_data.h"
+#include "data/texts/passage_groups.h"
 #include "data/texts/texts_file.h"
 #include "eval/identical_ids.h"
 #include "index/query/hit_filter.h"
@@ -30,16 +32,35 @@
 namespace tandem::app {
 namespace {
 
+// A corpus and, with --by-document, what its passages are of.
+struct Corpus {
+  data::Texts documents;
+  std::optional<data::PassageGroups> groups;
+};
+
+Corpus ReadCorpus(const SearchOptions& options) {
+  Corpus corpus{.documents = data::LoadBeirCorpus(options.dataset), .groups = {}};
+  if (options.by_document) corpus.groups = data::GroupPassages(corpus.documents, options.dataset);
+  return corpus;
+}
+
 // Returns the hits that `filter` keeps, with their probabilities if the model has a calibration.
-std::vector<ShownHit> HitsOf(const search::QueryHits& found, const data::Texts& documents,
+std::vector<ShownHit> HitsOf(const search::QueryHits& found, const Corpus& corpus,
                              const index::HitFilter& filter) {
   std::vector<ShownHit> hits;
-  for (const search::Hit& hit : found.hits) {
+  for (size_t h = 0; h < found.hits.size(); ++h) {
+    const search::Hit& hit = found.hits[h];
     if (!filter.Keeps(hit.score)) continue;
-    hits.push_back({.score = hit.score,
-                    .probability = filter.Probability(hit.score),
-                    .id = documents.id(hit.document),
-                    .text = documents.text(hit.document)});
+    ShownHit shown{.score = hit.score, .probability = filter.Probability(hit.score)};
+    if (corpus.groups) {
+      shown.id = corpus.groups->documents.id(hit.document);
+      shown.passage = corpus.documents.id(found.passages[h]);
+      shown.text = corpus.documents.text(found.passages[h]);
+    } else {
+      shown.id = corpus.documents.id(hit.document);
+      shown.text = corpus.documents.text(hit.document);
+    }
+    hits.push_back(shown);
   }
   return hits;
 }
@@ -57,28 +78,41 @@ void SearchFreeText(const SearchOptions& options, const search::RetrieveOptions&
   const auto model = LoadModel(options.globals, options.model);
   const auto calibration = CalibrationOf(*model, options.model);
   const index::HitFilter filter = FilterOf(options, calibration);
-  const data::Texts documents = data::LoadBeirCorpus(options.dataset);
-  const std::vector<search::QueryHits> found =
-      search::RetrieveForTexts(*model, documents, options.queries, retrieve);
+  const Corpus corpus = ReadCorpus(options);
+  const std::vector<search::QueryHits> found = UntilStopped("nothing was found", [&] {
+    auto hits = corpus.groups
+                    ? search::RetrieveForTexts(*model, *corpus.groups, options.queries, retrieve)
+                    : search::RetrieveForTexts(*model, corpus.documents, options.queries, retrieve);
+    StopIfAsked();
+    return hits;
+  });
   HitsOutput output(
       {.format = options.format, .text = OutputStyle(), .asked = WhatIsAsked(options)},
       [](std::string_view text) { std::cout << text; });
   for (size_t q = 0; q < found.size(); ++q) {
     output.Add({.id = fmt::format("q{}", q + 1),
                 .query = options.queries[q],
-                .hits = HitsOf(found[q], documents, filter)});
+                .hits = HitsOf(found[q], corpus, filter)});
   }
   output.Finish();
 }
 
-// Reads the queries: all queries of a file, or the judged queries of the split.
-data::Dataset ReadQueries(const SearchOptions& options) {
+// Reads the queries: all queries of a file, or the judged queries of the split. With --by-document
+// `groups` becomes the corpus, and the data set's documents are those of the passages.
+data::Dataset ReadQueries(const SearchOptions& options,
+                          std::optional<data::PassageGroups>* groups) {
   if (options.queries_file.empty()) {
-    return std::move(data::LoadJudgedData(options.dataset, options.split).dataset);
+    if (!options.by_document) {
+      return std::move(data::LoadJudgedData(options.dataset, options.split).dataset);
+    }
+    return std::move(
+        data::LoadJudgedDocuments(options.dataset, options.split, &groups->emplace()).dataset);
   }
   data::Dataset dataset;
   dataset.queries = data::ReadTexts(options.queries_file, data::TextRole::kQuery);
-  dataset.documents = data::LoadBeirCorpus(options.dataset);
+  Corpus corpus = ReadCorpus(options);
+  *groups = std::move(corpus.groups);
+  dataset.documents = *groups ? (*groups)->documents : corpus.documents;
   for (uint32_t q = 0; q < dataset.queries.size(); ++q) dataset.judged.push_back({.query = q});
   return dataset;
 }
@@ -112,9 +146,9 @@ void Filter(const index::HitFilter& filter, const std::string& asked, data::Run*
 
 // Returns remarks on queries that are themselves documents of the corpus. A file of queries has no
 // judgements, so that every document with a query's id is left out if any is.
-std::vector<eval::Remark> RemarksOn(const data::Dataset& dataset, const SearchOptions& options,
+std::vector<eval::Remark> RemarksOn(const search::RetrievalTask& task, const SearchOptions& options,
                                     data::Run& run) {
-  const search::QueriesInCorpus in_corpus = search::CountQueriesInCorpus(dataset);
+  const search::QueriesInCorpus in_corpus = search::CountQueriesInCorpus(task);
   std::vector<eval::Remark> remarks =
       options.ignore_identical_ids
           ? IdenticalIdsRemarks(true, in_corpus.by_id)
@@ -138,10 +172,20 @@ void SearchQueries(const SearchOptions& options, const search::RetrieveOptions& 
   const auto model = LoadModel(options.globals, options.model);
   const auto calibration = CalibrationOf(*model, options.model);
   const index::HitFilter filter = FilterOf(options, calibration);
-  const data::Dataset dataset = ReadQueries(options);
+  std::optional<data::PassageGroups> groups;
+  const data::Dataset dataset = ReadQueries(options, &groups);
   CheckIds(dataset, options.output);
-  search::Retrieved retrieved = search::Retrieve(*model, dataset, retrieve);
-  PrintRemarks(RemarksOn(dataset, options, retrieved.run));
+  const search::RetrievalTask task =
+      groups ? search::RetrievalTask(*groups, dataset.queries, dataset.judged)
+             : search::RetrievalTask(dataset);
+  search::Retrieved retrieved = UntilStopped(
+      fmt::format("{} was not written", options.output == "-" ? "the run" : options.output.c_str()),
+      [&] {
+        search::Retrieved found = search::Retrieve(*model, task, retrieve);
+        StopIfAsked();
+        return found;
+      });
+  PrintRemarks(RemarksOn(task, options, retrieved.run));
   Filter(filter, WhatIsAsked(options), &retrieved.run);
   WriteRun(options.output, retrieved.run);
   Note(fmt::format("{} queries against {} documents -> {}", retrieved.run.queries().size(),
@@ -155,7 +199,8 @@ void RunSearch(const SearchOptions& options) {
   const search::RetrieveOptions retrieve{.top_k = options.top_k,
                                          .encode = BulkOptions(options.globals),
                                          .ignore_identical_ids = options.ignore_identical_ids,
-                                         .embeddings = options.embeddings};
+                                         .embeddings = options.embeddings,
+                                         .cache = CacheUnless(options.no_cache)};
   if (options.queries.empty()) {
     SearchQueries(options, retrieve);
   } else {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "commands/asked_precision.h"
 #include "commands/load_model.h"
 #include "commands/model_calibration.h"
 #include "index/building/index_model.h"
@@ -47,19 +48,26 @@ struct Served {
 
 class ModelBackend final : public serve::Backend {
  public:
-  ModelBackend(Served served, const std::string& name, const Globals& globals)
+  ModelBackend(Served served, const std::string& name, std::optional<double> min_probability,
+               const Globals& globals)
       : globals_(globals),
         model_(std::move(served.model)),
         index_(std::move(served.index)),
         precision_(BulkOptions(globals_).precision),
-        calibration_(CalibrationOf(*model_, served.flags)) {
+        calibration_(CalibrationOf(*model_, served.flags)),
+        min_probability_(LeastProbability(min_probability,
+                                          index_ ? index_->info().min_probability : std::nullopt)) {
+    CheckIndexProbability(calibration_, min_probability,
+                          index_ ? index_->info().min_probability : std::nullopt,
+                          served.flags.model);
+    CheckProbabilities(calibration_, min_probability_, served.flags.model);
     for (const auto kind : {model::TextKind::kQuery, model::TextKind::kDocument}) {
       model_->Prepare(kind, precision_, tensor::Passes::kForward);
       prompt_tokens_.push_back(
           model::PromptLengths(model_->tokenizer(kind), model_->max_tokens(kind))
               .Of(model_->prompt(kind)));
     }
-    const std::string& precision = globals_.precision;
+    const std::string precision = AskedPrecisionOf(globals_).name;
     info_ = {.model = name.empty() ? FolderName(served.flags.model) : name,
              .width = static_cast<size_t>(model_->embedding_width()),
              .similarity = model_->similarity(),
@@ -100,7 +108,7 @@ class ModelBackend final : public serve::Backend {
   }
 
   void CheckSearch(const serve::SearchOptions& options) const override {
-    if (options.min_probability && !calibration_) {
+    if (LeastProbability(options.min_probability, min_probability_) && !calibration_) {
       throw UsageError(
           "`min_probability` needs a calibrated model (tandem calibrate), which this one is not");
     }
@@ -110,12 +118,13 @@ class ModelBackend final : public serve::Backend {
   std::vector<std::vector<serve::Found>> Search(const float* queries, size_t count,
                                                 const serve::SearchOptions& options,
                                                 const serve::EmbedTexts& embed) const override {
-    const index::AnswerOptions answer{.k = options.k,
-                                      .min_score = options.min_score,
-                                      .min_probability = options.min_probability,
-                                      .filter = FilterOf(options),
-                                      .highlight = options.highlight,
-                                      .threads = ThreadsOf(globals_)};
+    const index::AnswerOptions answer{
+        .k = options.k,
+        .min_score = options.min_score,
+        .min_probability = LeastProbability(options.min_probability, min_probability_),
+        .filter = FilterOf(options),
+        .highlight = options.highlight,
+        .threads = ThreadsOf(globals_)};
     const std::vector<std::vector<index::Answer>> answers = index::FindAnswers(
         *index_, queries, count, answer, calibration_ ? &*calibration_ : nullptr, embed);
     std::vector<std::vector<serve::Found>> results(answers.size());
@@ -125,7 +134,8 @@ class ModelBackend final : public serve::Backend {
         found = {.id = index_->id(one.document),
                  .score = one.score,
                  .probability = one.probability,
-                 .text = index_->text(one.document)};
+                 .text = index_->text(one.document),
+                 .title = index_->title(one.document)};
         if (one.highlight) found.highlight = {one.highlight->begin, one.highlight->end};
       }
     }
@@ -184,6 +194,7 @@ class ModelBackend final : public serve::Backend {
   std::shared_ptr<const index::DocumentIndex> index_;
   tensor::Precision precision_;
   std::optional<weights::Calibration> calibration_;
+  std::optional<double> min_probability_;  // where a request asks for none
   // Batches have the same size as in bulk encoding.
   const search::BatchTokens batch_tokens_ =
       search::BatchTokensOn(model_->device(), search::EncodeOptions());
@@ -220,6 +231,10 @@ Served OpenModel(const ServeCommandOptions& options) {
     throw UsageError(fmt::format("{} is no index: --model is for an index whose model has moved",
                                  options.source));
   }
+  if (options.min_probability) {
+    throw UsageError(fmt::format("{} is no index: --min-probability is for the hits of an index",
+                                 options.source));
+  }
   ModelFlags flags = options.model;
   flags.model = options.source;
   auto model = LoadModel(options.globals, flags);
@@ -231,7 +246,7 @@ Served OpenModel(const ServeCommandOptions& options) {
 std::shared_ptr<serve::Backend> OpenServeBackend(const ServeCommandOptions& options) {
   return std::make_shared<ModelBackend>(
       index::IsIndex(options.source) ? OpenIndex(options) : OpenModel(options), options.name,
-      options.globals);
+      options.min_probability, options.globals);
 }
 
 }  // namespace tandem::app

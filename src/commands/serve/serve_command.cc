@@ -3,12 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <memory>
+#include <string>
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/process/short_waits.h"
+#include "commands/model_calibration.h"
+#include "serve/http/health_check.h"
 
 namespace tandem::app {
 namespace {
@@ -35,9 +41,18 @@ void CheckHeader(const std::string& name) {
   }
 }
 
+// For supervisors and containers, which know whether a server is well by an exit code.
+void AskForHealth(const ServeCommandOptions& options) {
+  const std::string problem = serve::HealthProblem(
+      options.host, static_cast<uint16_t>(options.port), std::chrono::seconds(3));
+  if (!problem.empty()) throw CheckFailed(problem);
+}
+
 void RunChecked(const ServeCommandOptions& options) {
+  if (options.health) return AskForHealth(options);
   for (const std::string& origin : options.origins) CheckOrigin(origin);
   CheckHeader(options.client_header);
+  CheckIsProbability(options.min_probability);
   WaitBriefly();
   RunServe(options);
 }
@@ -58,6 +73,9 @@ void AddLimits(Flags& flags, ServeCommandOptions& options) {
   flags.Add("--max-results", options.max_results, "Highest `k` of a search")
       .Between(1, 1'000'000)
       .ShowDefault();
+  flags.Add("--min-probability", options.min_probability,
+            "Leave out hits that are less probably right, from 0 to 1, where a request has no "
+            "`min_probability` (default: what the index was built with, or none)");
   flags
       .Add("--queue-tokens", options.queue_tokens,
            "Tokens that may wait; above it requests get 429. 0: what is encoded in 15 seconds, as "
@@ -99,6 +117,10 @@ CommandBody Configure(Flags& flags) {
             "addresses)");
   AddLimits(flags, *options);
   flags.AddSwitch("--log-requests", options->log_requests, "A line on stderr for each request");
+  flags.AddSwitch(
+      "--health", options->health,
+      "Ask the server that runs at --host and --port whether it is well, and exit: 0 it "
+      "is, 6 it is not, or does not answer within 3 seconds");
   AddPromptFlag(flags, options->model, "queries");
   AddLengthFlags(flags, options->model);
   flags.SetFooter(
@@ -110,9 +132,18 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
+constexpr Example kExamples[] = {
+    {"tandem serve runs/mine/model",
+     "Answer as OpenAI's embedding clients ask, at http://127.0.0.1:8080"},
+    {"tandem serve mine.index --token-file tokens",
+     "Search, with a page, for those who have a token"},
+};
+
 }  // namespace
 
 extern const Command kServeCommand{
-    {.name = "serve", .summary = "Answer requests over HTTP: embeddings and search"}, Configure};
+    {.name = "serve", .summary = "Answer requests over HTTP: embeddings and search"},
+    Configure,
+    kExamples};
 
 }  // namespace tandem::app

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/process/threads.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/globals.h"
 #include "cli/line_blocks.h"
@@ -176,11 +177,19 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
+constexpr Example kExamples[] = {
+    {"tandem tokenize --model models/all-MiniLM-L6-v2 < lines.txt",
+     "Print a line of ids for each line"},
+    {"tandem tokenize --model models/all-MiniLM-L6-v2 --kind query < lines.txt",
+     "Print the ids that queries get, prompt and limit included"},
+};
+
 }  // namespace
 
 extern const Command kTokenizeCommand{
     {.name = "tokenize",
      .summary = "Print the token ids of texts, as a model's tokenizer makes them"},
-    Configure};
+    Configure,
+    kExamples};
 
 }  // namespace tandem::app

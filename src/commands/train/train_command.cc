@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/process/job_flags.h"
 #include "cli/process/short_waits.h"
@@ -18,6 +19,7 @@ struct RunFlags {
   Flag check;
   Flag check_gradient_cache;
   Flag ignore_limits;
+  Flag seeds;
 };
 
 void AddProfileFlags(Flags& flags, TrainOptions& options, RunFlags run) {
@@ -25,7 +27,8 @@ void AddProfileFlags(Flags& flags, TrainOptions& options, RunFlags run) {
                      .AddSwitch("--profile", options.profile,
                                 "After the run, print where its steps' time went, by operation")
                      .Excludes(run.check)
-                     .Excludes(run.check_gradient_cache);
+                     .Excludes(run.check_gradient_cache)
+                     .Excludes(run.seeds);
   flags
       .Add("--profile-steps", options.profile_steps,
            "Make only this many steps, print where their time went, write nothing")
@@ -35,8 +38,11 @@ void AddProfileFlags(Flags& flags, TrainOptions& options, RunFlags run) {
       .Excludes(run.resume)
       .Excludes(run.check)
       .Excludes(run.check_gradient_cache)
-      .Excludes(run.ignore_limits);
-  flags.Add("--format", options.format, "Format of the profile: text, tsv or json")
+      .Excludes(run.ignore_limits)
+      .Excludes(run.seeds);
+  flags
+      .Add("--format", options.format,
+           "Format of the profile, or of the table of --seeds: text, tsv or json")
       .OneOf({"text", "tsv", "json"})
       .ShowDefault("text");
 }
@@ -44,8 +50,9 @@ void AddProfileFlags(Flags& flags, TrainOptions& options, RunFlags run) {
 void CheckFormat(TrainOptions& options) {
   if (options.format.empty()) {
     options.format = "text";
-  } else if (!options.profile && options.profile_steps == 0) {
-    throw UsageError("--format is that of the profile: give --profile or --profile-steps with it");
+  } else if (!options.profile && options.profile_steps == 0 && options.seeds == 0) {
+    throw UsageError(
+        "--format is that of a table: give --profile, --profile-steps or --seeds with it");
   }
 }
 
@@ -74,8 +81,15 @@ CommandBody Configure(Flags& flags) {
                            .AddSwitch("--ignore-limits", options->ignore_limits,
                                       "Begin also where memory or disk are sure to be too little")
                            .Excludes(check_cache);
+  Flag seeds = flags
+                   .Add("--seeds", options->seeds,
+                        "Train so many runs that differ in their seed alone, one after another, in "
+                        "OUTPUT/seed-1, OUTPUT/seed-2, ...; print their mean and spread")
+                   .Between(2, 100)
+                   .Excludes(check)
+                   .Excludes(check_cache);
   AddTimeoutFlag(flags, options->job);
-  AddProfileFlags(flags, *options, {output, resume, check, check_cache, ignore_limits});
+  AddProfileFlags(flags, *options, {output, resume, check, check_cache, ignore_limits, seeds});
   return [options](const Globals& globals) {
     options->globals = globals;
     CheckFormat(*options);
@@ -84,9 +98,16 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
+constexpr Example kExamples[] = {
+    {"tandem train mine.toml --output runs/mine",
+     "Train as a recipe says; the best model is runs/mine/model"},
+    {"tandem train mine.toml --output runs/two --set train.batch=32 --check",
+     "Read everything with another batch, and train nothing"},
+};
+
 }  // namespace
 
-extern const Command kTrainCommand{{.name = "train", .summary = "Train a model as a recipe says"},
-                                   Configure};
+extern const Command kTrainCommand{
+    {.name = "train", .summary = "Train a model as a recipe says"}, Configure, kExamples};
 
 }  // namespace tandem::app

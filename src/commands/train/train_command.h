@@ -17,12 +17,14 @@ struct TrainOptions {
   std::vector<std::string> sets;
   std::string output;
   bool resume = false;
+  bool begin_or_resume = false;  // of one of several seeds: a run that is not there begins
   bool check = false;
   bool check_gradient_cache = false;
   bool profile = false;
   bool ignore_limits = false;
   int64_t profile_steps = 0;  // > 0: make only so many steps
-  std::string format;         // of the profile; "" if not given: text
+  int64_t seeds = 0;          // > 0: so many runs, one after another
+  std::string format;         // of the profile, or of the table of seeds; "" if not given: text
 };
 
 // Does the work, in train_run.cc. Needs tensors.

@@ -7,13 +7,16 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/process/launch.h"
 #include "cli/output_style.h"
 #include "cli/process/job.h"
 #include "cli/process/signal_watch.h"
 #include "cli/version.h"
+#include "commands/asked_precision.h"
 #include "commands/catalogues.h"
 #include "commands/train/train_command.h"
+#include "commands/train/train_seeds.h"
 #include "tensor/machine/device.h"
 #include "tensor/machine/precision.h"
 #include "tensor/machine/process.h"
@@ -47,10 +50,12 @@ std::vector<std::string> ApplyGlobals(const Globals& globals, config::Recipe& re
     recipe.device = globals.device;
     given.push_back(fmt::format("--device {}", globals.device));
   }
-  if (!globals.precision.empty()) {
-    tensor::ResolveTrainingPrecision(globals.precision, tensor::UseDevice(recipe.device));
-    recipe.precision = globals.precision;
-    given.push_back(fmt::format("--precision {}", globals.precision));
+  if (const AskedPrecision asked = AskedPrecisionOf(globals); !asked.name.empty()) {
+    ResolveAsked(asked, [&recipe](std::string_view name) {
+      return tensor::ResolveTrainingPrecision(name, tensor::UseDevice(recipe.device));
+    });
+    recipe.precision = asked.name;
+    given.push_back(asked.given());
   }
   return given;
 }
@@ -71,7 +76,7 @@ void RunInJob(const TrainOptions& options, dist::ProcessGroup& group, std::strin
     return;
   }
   if (options.check_gradient_cache) return CheckCache(std::move(loaded));
-  const SignalWatch signals;
+  const SignalWatch signals("a step");
   *profile = options.profile_steps > 0
                  ? train::ProfileTraining(std::move(loaded), options.profile_steps, options.format,
                                           OutputStyle(), SignalWatch::Received, &group)
@@ -84,8 +89,22 @@ void RunInJob(const TrainOptions& options, dist::ProcessGroup& group, std::strin
                                        .flags = flags,
                                        .stop = SignalWatch::Received,
                                        .group = &group,
-                                       .restarted = group.Largest(CurrentLaunch().restarts) > 0,
+                                       .restarted = options.begin_or_resume ||
+                                                    group.Largest(CurrentLaunch().restarts) > 0,
                                        .ignore_limits = options.ignore_limits});
+}
+
+// Trains one run after another; those that are finished are not trained again.
+void TrainSeeds(const TrainOptions& options, dist::ProcessGroup& group) {
+  std::vector<SeedRun> runs;
+  group.Agree([&] { runs = SeedRunsOf(options, group.leads()); });
+  for (size_t i = 0; i < runs.size(); ++i) {
+    Note(fmt::format("seed {} ({} of {}): {}", runs[i].seed, i + 1, runs.size(),
+                     runs[i].options.output));
+    std::string none;
+    RunInJob(runs[i].options, group, &none);
+  }
+  if (group.leads()) std::fputs(FormatSeedRuns(runs, options.format).c_str(), stdout);
 }
 
 }  // namespace
@@ -95,6 +114,11 @@ void RunTrain(const TrainOptions& options) {
                      : options.check_gradient_cache ? "train --check-gradient-cache"
                      : options.profile_steps > 0    ? "train --profile-steps"
                                                     : "train";
+  if (options.seeds > 0) {
+    RunInGroup(mode, options.job,
+               [&options](dist::ProcessGroup& group) { TrainSeeds(options, group); });
+    return;
+  }
   RunInGroup(mode, options.job, [&options](dist::ProcessGroup& group) {
     std::string report;
     RunInJob(options, group, &report);

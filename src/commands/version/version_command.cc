@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "cli/command.h"
+#include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/version.h"
 
@@ -12,9 +13,16 @@ CommandBody Configure(Flags&) {
   return [](const Globals&) { std::puts(VersionText().c_str()); };
 }
 
+constexpr Example kExamples[] = {
+    {"tandem version", "Say what this build and this machine can do"},
+    {"tandem --version", "Say the same"},
+};
+
 }  // namespace
 
 extern const Command kVersionCommand{
-    {.name = "version", .summary = "Print the version and what this build holds"}, Configure};
+    {.name = "version", .summary = "Print the version and what this build holds"},
+    Configure,
+    kExamples};
 
 }  // namespace tandem::app

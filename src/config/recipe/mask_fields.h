@@ -10,12 +10,12 @@ inline constexpr FieldCondition kCopiesInBatch = {
     "sampling.no_duplicates = false, or data.masks.known_positives = true: copies are kept apart "
     "otherwise, and masked where they must meet",
     [](const Recipe& recipe) {
-      return !recipe.sampling.no_duplicates || recipe.data.masks.known_positives;
+      return !recipe.sampling.keeps_copies_apart() || recipe.data.masks.known_positives;
     }};
 inline constexpr FieldCondition kSameQueryInBatch = {
     "sampling.no_duplicates = false: a query's copies are kept apart otherwise, and masked where "
     "they must meet",
-    [](const Recipe& recipe) { return !recipe.sampling.no_duplicates; }};
+    [](const Recipe& recipe) { return !recipe.sampling.keeps_copies_apart(); }};
 
 template <MaybeConst<MaskRecipe> R, typename Visitor>
 void VisitMasks(R& masks, Visitor& visitor) {

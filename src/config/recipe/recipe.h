@@ -110,9 +110,15 @@ struct EntryRecipe {
 
 struct SamplingRecipe : EntryRecipe {
   SamplingRecipe() : EntryRecipe{.name = "uniform", .params = {}} {}
-  bool no_duplicates = true;     // no query text and no document text twice in a batch
+  // Whether a query text or a document text may be in a batch twice (kDuplicates of
+  // recipe_choices.h).
+  std::string no_duplicates = "mask";
   bool by_task = false;          // one task a batch
   bool similar_lengths = false;  // queries of similar length in a batch
+  // Whether batches keep copies apart as far as they can.
+  bool keeps_copies_apart() const { return no_duplicates != "false"; }
+  // Whether copies meet where batches would be smaller otherwise.
+  bool fills_batches() const { return no_duplicates == "mask"; }
   bool operator==(const SamplingRecipe&) const = default;
 };
 
@@ -159,7 +165,7 @@ struct TrainRecipe {
   int64_t chunk_tokens = 0;                           // > 0: gradient cache
   std::string reduce = "fp32";                        // how gradients travel between processes
   Quantity checkpoint_every = Quantity::Percent(10);  // of the run's steps; 0: only at the end
-  int64_t keep_checkpoints = 2;
+  std::optional<int64_t> keep_checkpoints;            // none: plan.h says
   bool operator==(const TrainRecipe&) const = default;
 };
 

@@ -9,6 +9,16 @@ inline constexpr ChoiceInfo kReduceTypes[] = {
     {"fp32", "as they are"},
     {"bf16", "rounded to bf16 on their way, half the bytes; added up in single precision"}};
 
+// Booleans in TOML, but for the first (param.cc, recipe_values.h).
+inline constexpr ChoiceInfo kDuplicates[] = {
+    {"mask",
+     "where full batches leave no other place for them: they are masked then; as `true` where "
+     "`data.masks.copies` is off"},
+    {"true",
+     "where apart from each other they would make more than a quarter more batches: they are "
+     "masked then"},
+    {"false", "wherever they fall"}};
+
 inline constexpr ChoiceInfo kPrecisions[] = {
     {"auto", "bf16 where the processor or the device multiplies it natively, else fp32"},
     {"fp32", "single precision throughout"},

@@ -271,9 +271,11 @@ void VisitTrain(R& train, Visitor& visitor) {
                  .on_resume = OnResume::kMayChange});
   visitor.Field("keep_checkpoints", train.keep_checkpoints,
                 {.doc = "how many of the last checkpoints stay in the run folder, beside the best "
-                        "weights",
+                        "weights, also when the run is finished",
                  .unit = "checkpoints",
                  .range = {1, 1e6},
+                 .unset_doc = "2 while the run is under way; of a finished run what a longer one "
+                              "would go on from",
                  .on_resume = OnResume::kMayChange});
 }
 
@@ -338,7 +340,8 @@ void VisitRecipe(R& recipe, Visitor& visitor) {
   visitor.Table("sampling", "Which examples come next; further keys are the sampler's parameters");
   visitor.Entry(recipe.sampling, {.doc = "the sampler; `tandem list samplers` says what each is"});
   visitor.Field("no_duplicates", recipe.sampling.no_duplicates,
-                {.doc = "no query text and no document text twice in a batch"});
+                {.doc = "where a query text or a document text may be in a batch twice",
+                 .choices = kDuplicates});
   visitor.Field("by_task", recipe.sampling.by_task,
                 {.doc = "all queries of a batch are of one task", .condition = kSeveralTasks});
   visitor.Field("similar_lengths", recipe.sampling.similar_lengths,

@@ -41,6 +41,9 @@ class KeyCollector {
                   .on_resume = field.on_resume,
                   .condition = field.condition.text,
                   .list = list_};
+    if constexpr (std::is_same_v<T, std::string>) {
+      if (!field.choices.empty()) key.value = ValueOfChoice(value);
+    }
     const bool idle = field.condition.holds != nullptr && !field.condition.holds(recipe_);
     if (idle) key.idle = fmt::format("it needs {}", field.condition.text);
     keys_.push_back(std::move(key));

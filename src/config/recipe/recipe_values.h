@@ -65,6 +65,11 @@ Value ValueOf(const T& field, std::string_view unit) {
     return field;
   }
 }
+// A choice between true, false and words is written as TOML writes them.
+inline Value ValueOfChoice(const std::string& chosen) {
+  if (chosen == "true" || chosen == "false") return chosen == "true";
+  return chosen;
+}
 template <typename T>
 Value ValueOf(const std::optional<T>& field, std::string_view unit) {
   return field ? ValueOf(*field, unit) : Value();

@@ -3,15 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
+#include <map>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
 #include "base/files/atomic_folder.h"
 #include "base/files/files.h"
+#include "data/formats/beir_lines.h"
 #include "data/formats/dataset_writer.h"
-#include "data/lines/json_text.h"
 
 namespace tandem::data {
 namespace {
@@ -52,13 +53,8 @@ void WriteDocuments(const Texts& documents, const std::filesystem::path& path) {
   AtomicFile file(path);
   std::string line;
   for (uint32_t i = 0; i < documents.size(); ++i) {
-    line = R"({"_id": )";
-    AppendJsonString(line, documents.id(i));
-    line += R"(, "title": )";
-    AppendJsonString(line, documents.title(i), documents.id(i));
-    line += R"(, "text": )";
-    AppendJsonString(line, documents.body(i), documents.id(i));
-    line += "}\n";
+    line.clear();
+    AppendBeirDocument(line, documents.id(i), documents.title(i), documents.body(i));
     file.Write(line);
   }
   file.Commit();
@@ -68,11 +64,8 @@ void WriteQueries(const Texts& queries, const std::filesystem::path& path) {
   AtomicFile file(path);
   std::string line;
   for (uint32_t i = 0; i < queries.size(); ++i) {
-    line = R"({"_id": )";
-    AppendJsonString(line, queries.id(i));
-    line += R"(, "text": )";
-    AppendJsonString(line, queries.text(i), queries.id(i));
-    line += "}\n";
+    line.clear();
+    AppendBeirQuery(line, queries.id(i), queries.text(i));
     file.Write(line);
   }
   file.Commit();
@@ -93,25 +86,41 @@ void CountGrade(const WriteRequest& request, const JudgedQuery& judged,
   }
 }
 
-// Returns how many there are.
-size_t WriteJudgements(const WriteRequest& request, const std::filesystem::path& path) {
-  AtomicFile file(path);
-  file.Write("query-id\tcorpus-id\tscore\n");
+// The split of a query: the one that is written, or what the options say.
+std::string_view SplitOf(const WriteRequest& request, uint32_t query) {
+  if (request.options.split_of_query) return request.options.split_of_query(query);
+  return request.options.split;
+}
+
+// Writes a file for each split, in which its queries stand in their order. Returns how many
+// judgements there are.
+size_t WriteJudgements(const WriteRequest& request, const std::filesystem::path& folder) {
+  std::map<std::string, std::unique_ptr<AtomicFile>, std::less<>> files;
   size_t count = 0;
   std::string line;
   for (const JudgedQuery& judged : request.dataset.judged) {
+    const std::string_view split = SplitOf(request, judged.query);
+    auto file = files.find(split);
+    if (file == files.end()) {
+      const std::string name(split);
+      file = files.emplace(name, std::make_unique<AtomicFile>(folder / (name + ".tsv"))).first;
+      file->second->Write(kQrelsHeader);
+    }
     for (const Judgement& judgement : judged.judgements) {
+      if (request.options.leaves_out && request.options.leaves_out(judged.query, judgement)) {
+        continue;
+      }
       CountGrade(request, judged, judgement);
       line.clear();
-      fmt::format_to(std::back_inserter(line), "{}\t{}\t{}\n",
-                     FieldOf(request.dataset.queries.id(judged.query), request.dataset),
-                     FieldOf(request.dataset.documents.id(judgement.document), request.dataset),
-                     judgement.grade);
-      file.Write(line);
+      AppendBeirJudgement(
+          line, FieldOf(request.dataset.queries.id(judged.query), request.dataset),
+          FieldOf(request.dataset.documents.id(judgement.document), request.dataset),
+          judgement.grade);
+      file->second->Write(line);
       ++count;
     }
   }
-  file.Commit();
+  for (const auto& [name, file] : files) file->Commit();
   return count;
 }
 
@@ -121,8 +130,7 @@ WriteCounts WriteBeir(const WriteRequest& request) {
   AtomicFolder folder(request.output);
   MakeFolder(folder.staging() / "qrels");
   WriteCounts counts{.queries = dataset.queries.size(), .documents = dataset.documents.size()};
-  counts.judgements = WriteJudgements(
-      request, folder.staging() / "qrels" / fmt::format("{}.tsv", request.options.split));
+  counts.judgements = WriteJudgements(request, folder.staging() / "qrels");
   if (counts.judgements == 0) {
     throw DataError(dataset.file, 0, "", "nothing is left to write: nothing is judged");
   }

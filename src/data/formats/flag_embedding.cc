@@ -190,4 +190,16 @@ Dataset ReadFlagEmbedding(const std::filesystem::path& path, Warnings* warnings)
   return ReadFlagEmbedding(reader);
 }
 
+std::string_view FlagEmbeddingRole(std::string_view key) {
+  if (key == "query") return "query";
+  if (key == "prompt") return "prompt of queries";
+  for (const Side& side : {kPositives, kNegatives}) {
+    const bool positive = side.grade > 0;
+    if (key == side.texts) return positive ? "positive" : "negative";
+    if (key == side.scores) return positive ? "scores of positives" : "scores of negatives";
+    if (key == side.probabilities) return "probabilities of grades";
+  }
+  return "";
+}
+
 }  // namespace tandem::data

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 
 #include "data/dataset.h"
 #include "data/input/line_reader.h"
@@ -37,5 +38,9 @@ Dataset ReadFlagEmbedding(LineReader& reader);
 // Reads the lines into `sink`, one after the other. Accepts a file without lines: the sink's owner
 // refuses it.
 void ReadFlagEmbedding(LineReader& reader, const LineRules& rules, ExampleSink& sink);
+
+// What a key of a line is read as, in words ("query", "positive", "negative", "scores", ...); "":
+// the format does not read it.
+std::string_view FlagEmbeddingRole(std::string_view key);
 
 }  // namespace tandem::data

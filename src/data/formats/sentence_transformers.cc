@@ -4,12 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "base/hashes/text_hash.h"
+#include "data/lines/column_names.h"
 #include "data/lines/dataset_builder.h"
 #include "data/lines/json_line.h"
 #include "data/lines/key_roles.h"
@@ -21,12 +21,8 @@ namespace {
 
 using Kind = JsonField::Kind;
 
-constexpr std::array<std::string_view, 5> kQueryNames = {"anchor", "query", "question", "sentence1",
-                                                         "premise"};
-constexpr std::array<std::string_view, 5> kPositiveNames = {"positive", "document", "answer",
-                                                            "sentence2", "hypothesis"};
-constexpr std::array<std::string_view, 4> kScoreNames = {"score", "scores", "label", "labels"};
 constexpr std::string_view kProbabilities = "probabilities";
+constexpr std::string_view kScoreRole = "label or score";
 constexpr FormatKeys kSentenceTransformersKeys = {
     .query = "\"anchor\", \"query\", \"question\", \"sentence1\" or \"premise\"",
     .positive = "\"positive\", \"document\", \"answer\", \"sentence2\" or \"hypothesis\"",
@@ -34,16 +30,6 @@ constexpr FormatKeys kSentenceTransformersKeys = {
     .score = "\"score\", \"scores\", \"label\", \"labels\" or \"probabilities\"",
     .columns = true};
 using Names = std::span<const std::string_view>;
-
-// "negative" or "negative_N".
-bool IsNegative(std::string_view key) {
-  constexpr std::string_view kName = "negative";
-  if (!key.starts_with(kName)) return false;
-  key.remove_prefix(kName.size());
-  if (key.empty()) return true;
-  return key.size() > 1 && key[0] == '_' &&
-         key.find_first_not_of("0123456789", 1) == std::string_view::npos;
-}
 
 // The columns of one line.
 struct Columns {
@@ -132,12 +118,12 @@ void ColumnsReader::CollectDocuments(std::span<const JsonField> fields, const Co
   AppendDocuments(reader_, *columns.positive, 1, documents_);
   positives_ = documents_.size();
   for (const JsonField& field : fields) {
-    if (IsNegative(field.key)) AppendDocuments(reader_, field, 0, documents_);
+    if (IsNegativeName(field.key)) AppendDocuments(reader_, field, 0, documents_);
   }
   const UnreadKeys::Line line{.negatives = documents_.size() > positives_,
                               .scores = IsGiven(columns.score) || IsGiven(columns.probabilities)};
   for (const JsonField& field : fields) {
-    if (!IsNegative(field.key) && &field != columns.query && &field != columns.positive &&
+    if (!IsNegativeName(field.key) && &field != columns.query && &field != columns.positive &&
         &field != columns.score && &field != columns.probabilities) {
       unread_.Pass(field.key, line);
     }
@@ -252,6 +238,30 @@ Dataset ReadColumns(const std::filesystem::path& path, Warnings* warnings) {
   WarningScope scope(warnings);
   LineReader reader(path, scope.get());
   return ReadColumns(reader);
+}
+
+ColumnNames ColumnNamesOf(const std::filesystem::path& path) {
+  Warnings ignored;  // the file's own reader counts them
+  LineReader reader(path, ignored);
+  std::string_view line;
+  if (!reader.Next(&line)) throw DataError(reader.file(), 0, "", "holds no example");
+  JsonLineParser parser;
+  ColumnNames found;
+  for (const JsonField& field : parser.Parse(reader, line)) {
+    const std::string_view role = ColumnRole(field.key);
+    if (role == "query") found.query = field.key;
+    if (role == "positive") found.positive = field.key;
+    if (role == kScoreRole) found.score = field.key;
+  }
+  return found;
+}
+
+std::string_view ColumnRole(std::string_view key) {
+  if (IsOneOf(key, kQueryNames)) return "query";
+  if (IsOneOf(key, kPositiveNames)) return "positive";
+  if (IsNegativeName(key)) return "negative";
+  if (key == kProbabilities) return "probabilities of grades";
+  return IsOneOf(key, kScoreNames) ? kScoreRole : "";
 }
 
 }  // namespace tandem::data

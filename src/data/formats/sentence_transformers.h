@@ -3,6 +3,8 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <string_view>
 
 #include "data/dataset.h"
 #include "data/input/line_reader.h"
@@ -52,5 +54,18 @@ Dataset ReadColumns(LineReader& reader);
 // Reads the lines into `sink`, one after the other. Accepts a file without lines: the sink's owner
 // refuses it.
 void ReadColumns(LineReader& reader, const LineRules& rules, ExampleSink& sink);
+
+// The names of a file's columns, by its first line; "": it has none.
+struct ColumnNames {
+  std::string query;     // "anchor", "question", ...
+  std::string positive;  // "positive", "answer", ...
+  std::string score;     // "score", "label", ...
+};
+// Throws DataError for a file that cannot be read or has no line.
+ColumnNames ColumnNamesOf(const std::filesystem::path& path);
+
+// What a key of a line is read as, in words ("query", "positive", "negative", "scores", ...); "":
+// the format does not read it.
+std::string_view ColumnRole(std::string_view key);
 
 }  // namespace tandem::data

@@ -146,7 +146,7 @@ class ColumnsWriter {
     if (negatives_ == 0) return AddScore(positive);
     if (has_margins_) return AddMargins(positive);
     const bool probabilities = examples_.scores() == ScoreKind::kProbabilities;
-    line_ += probabilities ? R"(, "probabilities": [)" : R"(, "scores": [)";
+    line_ += fmt::format(R"(, "{}": [)", probabilities ? "probabilities" : ScoreColumn("scores"));
     AddNumber(positive.score, probabilities);
     for (const ScoredDocument& negative : chosen_) {
       line_ += ", ";
@@ -158,14 +158,14 @@ class ColumnsWriter {
   // The score of a line's only document.
   void AddScore(const ScoredDocument& document) {
     const bool probabilities = examples_.scores() == ScoreKind::kProbabilities;
-    line_ += probabilities ? R"(, "probabilities": )" : R"(, "score": )";
+    line_ += fmt::format(R"(, "{}": )", probabilities ? "probabilities" : ScoreColumn("score"));
     AddNumber(document.score, probabilities);
   }
 
   // Adds the differences between the positive's score and those of the negatives: one number or a
   // list.
   void AddMargins(const ScoredDocument& positive) {
-    line_ += R"(, "label": )";
+    line_ += fmt::format(R"(, "{}": )", ScoreColumn("label"));
     if (chosen_.size() > 1) line_ += '[';
     for (size_t i = 0; i < chosen_.size(); ++i) {
       if (i > 0) line_ += ", ";
@@ -182,11 +182,19 @@ class ColumnsWriter {
     }
   }
 
+  static std::string_view Either(std::string_view asked, std::string_view usual) {
+    return asked.empty() ? usual : asked;
+  }
+  std::string_view ScoreColumn(std::string_view usual) const {
+    return Either(request_.options.score_column, usual);
+  }
+
   void Begin(std::string_view query_key, uint32_t query, std::string_view document_key,
              const ScoredDocument& document) {
-    line_ = fmt::format("{{\"{}\": ", query_key);
+    const WriteOptions& options = request_.options;
+    line_ = fmt::format("{{\"{}\": ", Either(options.query_column, query_key));
     AppendText(line_, queries_, query);
-    line_ += fmt::format(", \"{}\": ", document_key);
+    line_ += fmt::format(", \"{}\": ", Either(options.document_column, document_key));
     AppendText(line_, documents_, document.document);
   }
 

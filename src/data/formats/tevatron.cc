@@ -175,4 +175,11 @@ Dataset ReadTevatron(const std::filesystem::path& path, Warnings* warnings) {
   return ReadTevatron(reader);
 }
 
+std::string_view TevatronRole(std::string_view key) {
+  if (key == "query_id") return "id of the query";
+  if (key == "query") return "query";
+  if (key == kPositives) return "positive";
+  return key == kNegatives ? "negative" : "";
+}
+
 }  // namespace tandem::data

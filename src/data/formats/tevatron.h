@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 
 #include "data/dataset.h"
 #include "data/input/line_reader.h"
@@ -36,5 +37,9 @@ Dataset ReadTevatron(LineReader& reader);
 // Reads the lines into `sink`, one after the other. Accepts a file without lines: the sink's owner
 // refuses it.
 void ReadTevatron(LineReader& reader, const LineRules& rules, ExampleSink& sink);
+
+// What a key of a line is read as, in words ("query", "positive", "negative", "scores", ...); "":
+// the format does not read it.
+std::string_view TevatronRole(std::string_view key);
 
 }  // namespace tandem::data

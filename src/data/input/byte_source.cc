@@ -72,6 +72,20 @@ class GzipSource final : public ByteSource {
   gzFile stream_ = nullptr;
 };
 
+class MemorySource final : public ByteSource {
+ public:
+  explicit MemorySource(std::string_view bytes) : bytes_(bytes) {}
+  size_t Read(char* out, size_t size) override {
+    const size_t count = std::min(size, bytes_.size());
+    std::copy_n(bytes_.data(), count, out);
+    bytes_.remove_prefix(count);
+    return count;
+  }
+
+ private:
+  std::string_view bytes_;
+};
+
 }  // namespace
 
 std::string NameOfInput(const std::filesystem::path& path) {
@@ -80,6 +94,10 @@ std::string NameOfInput(const std::filesystem::path& path) {
 
 std::unique_ptr<ByteSource> OpenBytes(const std::filesystem::path& path, const std::string& file) {
   return std::make_unique<GzipSource>(path, file);
+}
+
+std::unique_ptr<ByteSource> BytesInMemory(std::string_view bytes) {
+  return std::make_unique<MemorySource>(bytes);
 }
 
 void ThrowLongLine(const std::string& file, int64_t line) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace tandem::data {
 
@@ -23,6 +24,9 @@ std::string NameOfInput(const std::filesystem::path& path);
 // DataError, which names `file`, when it cannot be opened, is a folder, or is called .gz but is no
 // gzip file.
 std::unique_ptr<ByteSource> OpenBytes(const std::filesystem::path& path, const std::string& file);
+
+// Gives `bytes`, which must outlive the source.
+std::unique_ptr<ByteSource> BytesInMemory(std::string_view bytes);
 
 // No text of a corpus is this long; a file without line ends must not fill the memory.
 inline constexpr size_t kMaxLineBytes = size_t{1} << 28;

@@ -11,20 +11,6 @@ namespace {
 
 constexpr size_t kStartBytes = size_t{1} << 18;
 
-class MemorySource final : public ByteSource {
- public:
-  explicit MemorySource(std::string_view bytes) : bytes_(bytes) {}
-  size_t Read(char* out, size_t size) override {
-    const size_t count = std::min(size, bytes_.size());
-    std::copy_n(bytes_.data(), count, out);
-    bytes_.remove_prefix(count);
-    return count;
-  }
-
- private:
-  std::string_view bytes_;
-};
-
 // A file that is large is read, and unpacked, ahead. A pipe is not: who has stopped reading it must
 // not wait for it.
 std::unique_ptr<ByteSource> Open(const std::filesystem::path& path, const std::string& file) {
@@ -50,9 +36,21 @@ LineReader::LineReader(std::string file, std::string_view bytes, Warnings& warni
                        int64_t first_line)
     : file_(std::move(file)),
       warnings_(&warnings),
-      source_(std::make_unique<MemorySource>(bytes)),
+      source_(BytesInMemory(bytes)),
       buffer_(std::min(kStartBytes, bytes.size() + 1) + kPadding),
       line_number_(first_line - 1) {}
+
+LineReader::LineReader(std::string file, std::unique_ptr<LineMaker> maker, Warnings& warnings)
+    : file_(std::move(file)), warnings_(&warnings), maker_(std::move(maker)) {}
+
+bool LineReader::MakeLine(std::string_view* line) {
+  if (!maker_->Next(&made_, &line_number_)) return false;
+  const size_t size = made_.size();
+  made_.append(kPadding, '\0');
+  *line = std::string_view(made_.data(), size);
+  has_line_end_ = true;
+  return true;
+}
 
 bool LineReader::Refill() {
   if (at_end_) return false;
@@ -99,6 +97,7 @@ bool LineReader::NextRaw(std::string_view* line) {
 }
 
 bool LineReader::NextWithBlank(std::string_view* line) {
+  if (maker_ != nullptr) return MakeLine(line);
   if (!NextRaw(line)) return false;
   if (line_number_ == 1 && line->starts_with(kByteOrderMark)) {
     line->remove_prefix(kByteOrderMark.size());

@@ -18,6 +18,15 @@ namespace tandem::data {
 // The bytes that some programs write before a file's UTF-8.
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
+// Makes lines of what is no file of lines: rows of a table as JSON (data/tables/table_lines.h).
+class LineMaker {
+ public:
+  virtual ~LineMaker() = default;
+  // Sets the next line and the number of the file's line that it comes from; false at the end.
+  // Throws DataError.
+  virtual bool Next(std::string* line, int64_t* number) = 0;
+};
+
 // A line ends at \n; the last one needs none. A byte order mark at the start, \r before \n and
 // blank lines are no part of the data: the reader drops and counts them.
 class LineReader {
@@ -32,6 +41,8 @@ class LineReader {
   // Reads `bytes`, which must outlive the reader, under the name `file`; line `first_line` of it is
   // their first.
   LineReader(std::string file, std::string_view bytes, Warnings& warnings, int64_t first_line = 1);
+  // Gives the lines that `maker` makes of `file`.
+  LineReader(std::string file, std::unique_ptr<LineMaker> maker, Warnings& warnings);
 
   // The next line that is not blank; valid until the next call and followed by kPadding readable
   // bytes. False at the end. Throws DataError for a broken gzip stream, for lines above 256 MiB,
@@ -52,10 +63,13 @@ class LineReader {
 
  private:
   bool NextRaw(std::string_view* line);
+  bool MakeLine(std::string_view* line);
   bool Refill();
 
   std::string file_;
   Warnings* warnings_;
+  std::unique_ptr<LineMaker> maker_;  // else of source_
+  std::string made_;                  // the last line that it made, and padding
   std::unique_ptr<ByteSource> source_;
   std::vector<char> buffer_;  // [begin_, end_) is not consumed yet; kPadding bytes after end_
   size_t begin_ = 0;

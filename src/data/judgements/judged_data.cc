@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -38,6 +39,40 @@ size_t Resolve(const Qrels& qrels, Dataset& dataset, Warnings& warnings) {
   return resolved;
 }
 
+// Throws where no judgement was resolved.
+void CheckResolved(size_t resolved, const JudgedData& data) {
+  if (resolved > 0) return;
+  throw DataError(data.dataset.file, 0, data.qrels.queries().front().query,
+                  "none of the judgements names a query and a document that the folder has: do "
+                  "its files belong together?");
+}
+
+// The judgements of passages as judgements of their documents.
+Qrels ByDocument(const Qrels& qrels, const Texts& documents) {
+  Qrels by_document;
+  for (const QueryJudgements& query : qrels.queries()) {
+    std::vector<GradedDocument> merged;
+    std::map<std::string_view, size_t> places;
+    for (GradedDocument one : query.judgements) {
+      if (!documents.Find(one.document)) one.document = DocumentOfPassage(one.document);
+      const auto [place, is_new] = places.emplace(one.document, merged.size());
+      if (is_new) {
+        merged.push_back(one);
+      } else if (one.grade > merged[place->second].grade) {
+        merged[place->second].grade = one.grade;
+      }
+    }
+    for (const GradedDocument& one : merged) {
+      by_document.Add(query.query, one.document, one.grade, one.line);
+    }
+  }
+  return by_document;
+}
+
+std::string FileOfSplit(const std::filesystem::path& folder, std::string_view split) {
+  return (folder / "qrels" / fmt::format("{}.tsv", split)).native();
+}
+
 }  // namespace
 
 JudgedData LoadJudgedData(const std::filesystem::path& folder, std::string_view split,
@@ -46,17 +81,28 @@ JudgedData LoadJudgedData(const std::filesystem::path& folder, std::string_view 
   JudgedData data;
   // The judgements are read first, so that a wrong split fails at once.
   data.qrels = LoadBeirQrels(folder, split, &scope.get());
-  data.dataset.file = (folder / "qrels" / fmt::format("{}.tsv", split)).native();
+  data.dataset.file = FileOfSplit(folder, split);
   data.dataset.has_grades = true;
   data.dataset.queries = texts != nullptr ? texts->queries : LoadBeirQueries(folder, &scope.get());
   data.dataset.documents =
       texts != nullptr ? texts->documents : LoadBeirCorpus(folder, &scope.get());
-  const size_t resolved = Resolve(data.qrels, data.dataset, scope.get());
-  if (resolved == 0) {
-    throw DataError(data.dataset.file, 0, data.qrels.queries().front().query,
-                    "none of the judgements names a query and a document that the folder has: do "
-                    "its files belong together?");
-  }
+  CheckResolved(Resolve(data.qrels, data.dataset, scope.get()), data);
+  return data;
+}
+
+JudgedData LoadJudgedDocuments(const std::filesystem::path& folder, std::string_view split,
+                               PassageGroups* groups, Warnings* warnings) {
+  WarningScope scope(warnings);
+  const Qrels of_passages = LoadBeirQrels(folder, split, &scope.get());
+  *groups = GroupPassages(LoadBeirCorpus(folder, &scope.get()),
+                          FindBeirTexts(folder, TextRole::kDocument).native());
+  JudgedData data;
+  data.qrels = ByDocument(of_passages, groups->documents);
+  data.dataset.file = FileOfSplit(folder, split);
+  data.dataset.has_grades = true;
+  data.dataset.queries = LoadBeirQueries(folder, &scope.get());
+  data.dataset.documents = groups->documents;
+  CheckResolved(Resolve(data.qrels, data.dataset, scope.get()), data);
   return data;
 }
 

@@ -8,6 +8,7 @@
 #include "data/dataset.h"
 #include "data/formats/beir.h"
 #include "data/judgements/qrels.h"
+#include "data/texts/passage_groups.h"
 #include "data/warnings.h"
 
 namespace tandem::data {
@@ -27,5 +28,11 @@ struct JudgedData {
 // query and a document that are there.
 JudgedData LoadJudgedData(const std::filesystem::path& folder, std::string_view split,
                           const BeirTexts* texts = nullptr, Warnings* warnings = nullptr);
+
+// The same, where the corpus has passages: `dataset.documents` are the documents that they are of,
+// without texts, and so are those that are judged. A judgement of a passage is one of its document;
+// of several the highest grade counts. `groups` becomes the corpus.
+JudgedData LoadJudgedDocuments(const std::filesystem::path& folder, std::string_view split,
+                               PassageGroups* groups, Warnings* warnings = nullptr);
 
 }  // namespace tandem::data

@@ -11,6 +11,7 @@
 #include "data/lines/score_meaning.h"
 #include "data/read_dataset.h"
 #include "data/summaries/hash_sample.h"
+#include "data/tables/table_lines.h"
 #include "data/texts/empty_text.h"
 
 namespace tandem::data {
@@ -86,6 +87,7 @@ class CountingSink final : public ExampleSink {
     const bool first = summary_.scored++ == 0;
     summary_.lowest_score = first ? score : std::min(summary_.lowest_score, score);
     summary_.highest_score = first ? score : std::max(summary_.highest_score, score);
+    CountScore(score);
   }
 
   void SetScores(const LineScores& scores) override { tally_.BeginLine(reader_, scores); }
@@ -140,6 +142,14 @@ class CountingSink final : public ExampleSink {
     repeats_ += !is_new;
     (in_list ? pair->positive : pair->negative) = true;
     (by_label ? pair->labelled_positive : pair->labelled_negative) = true;
+  }
+
+  // Counts each score by itself while they are few.
+  void CountScore(double score) {
+    if (too_many_scores_) return;
+    ++summary_.by_score[score];
+    too_many_scores_ = summary_.by_score.size() > LineSummary::kMostScores;
+    if (too_many_scores_) summary_.by_score.clear();
   }
 
   void WriteByMeaning() {
@@ -202,6 +212,7 @@ class CountingSink final : public ExampleSink {
   std::vector<uint64_t> documents_of_line_;  // their hashes
   SideCounts by_list_, by_label_, without_scores_;
   Count against_lists_, bare_;
+  bool too_many_scores_ = false;
   uint64_t repeats_ = 0;  // in the sample of pairs
   HashSample<Nothing> queries_;
   HashSample<Nothing> documents_;
@@ -215,7 +226,7 @@ std::string TypeOf(const JsonField& field) {
 
 std::vector<LineColumn> ColumnsOf(const std::filesystem::path& path) {
   Warnings ignored;  // counted by the pass over the whole file
-  LineReader reader(path, ignored);
+  LineReader reader = OpenTrainingLines(path, ignored);
   JsonLineParser parser;
   std::vector<LineColumn> columns;
   std::unordered_map<std::string, size_t> places;  // every line may have keys of its own
@@ -240,7 +251,7 @@ LineSummary SummarizeLines(const std::filesystem::path& path, std::string_view f
   LineSummary summary;
   summary.format = format;
   summary.columns = ColumnsOf(path);
-  LineReader reader(path, warnings);
+  LineReader reader = OpenTrainingLines(path, warnings);
   CountingSink sink(reader, summary);
   ReadLines(reader, format, rules, sink);
   sink.Finish();

@@ -36,6 +36,7 @@ struct LineSummary {
   static constexpr uint64_t kFirstLines = 1000;   // whose columns are looked at
   static constexpr uint64_t kShownLines = 10;     // whose documents are shown
   static constexpr uint64_t kShownDocuments = 8;  // of a line
+  static constexpr size_t kMostScores = 20;       // that are counted one by one
 
   std::string format;  // as data.format spells it
   uint64_t lines = 0;  // with an example
@@ -64,6 +65,8 @@ struct LineSummary {
   uint64_t scored = 0;       // documents with a score, on all lines
   double lowest_score = 0;
   double highest_score = 0;
+  // Documents by their score, on all lines; empty where there are more than kMostScores scores.
+  std::map<double, uint64_t> by_score;
 
   std::vector<ShownDocument> shown;  // of the first lines
 };

@@ -14,9 +14,11 @@
 #include <thread>
 #include <utility>
 
+#include "base/byte_size.h"
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/log.h"
+#include "embeddings/layouts/cache_room.h"
 #include "embeddings/open_file.h"
 
 namespace tandem::embeddings {
@@ -58,9 +60,13 @@ std::optional<uint64_t> SizeOf(int descriptor) {
   return static_cast<uint64_t>(status.st_size);
 }
 
+FileDescriptor OpenToRead(const std::filesystem::path& path) {
+  return FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+}
+
 // The state of each block; none where there is no file of this layout.
-std::vector<BlockState> StatesOf(const std::filesystem::path& path, const CacheLayout& layout) {
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+std::vector<BlockState> StatesOf(const FileDescriptor& file, const std::filesystem::path& path,
+                                 const CacheLayout& layout) {
   if (file.number() < 0 || SizeOf(file.number()) != FileSize(layout)) return {};
   if (ReadHeader(file.number()) != HeaderOf(layout)) return {};
   return BlocksOf(file.number(), path, layout).States(layout.threads);
@@ -115,15 +121,33 @@ void Fill(int descriptor, const std::filesystem::path& path, const CacheLayout& 
 
 std::optional<MappedRows> ReadCacheFile(const std::filesystem::path& path,
                                         const CacheLayout& layout) {
-  const std::vector<BlockState> states = StatesOf(path, layout);
+  const FileDescriptor looked_at = OpenToRead(path);
+  const std::vector<BlockState> states = StatesOf(looked_at, path, layout);
   if (states.empty() || WholeRows(states, layout.shape) < layout.shape.rows) return std::nullopt;
-  MappedFile file(path);
-  if (file.bytes().size() != FileSize(layout)) return std::nullopt;  // replaced meanwhile
-  return MapRows(std::move(file), PlaceOf(layout), layout.shape.rows);
+  try {
+    MappedFile file(path);
+    // Another process may have taken the file away to make room, and a third one may have begun to
+    // fill a new one of this name.
+    if (!IsStillAt(looked_at.number(), path)) return std::nullopt;
+    MarkUsed(path);
+    return MapRows(std::move(file), PlaceOf(layout), layout.shape.rows);
+  } catch (const DataError&) {  // it is gone
+    return std::nullopt;
+  }
 }
 
 size_t WholeRowsOf(const std::filesystem::path& path, const CacheLayout& layout) {
-  return WholeRows(StatesOf(path, layout), layout.shape);
+  return WholeRows(StatesOf(OpenToRead(path), path, layout), layout.shape);
+}
+
+std::optional<Provenance> HeaderLinesOf(const std::filesystem::path& path) {
+  const FileDescriptor file = OpenToRead(path);
+  if (file.number() < 0) return std::nullopt;
+  std::string header = ReadHeader(file.number());
+  if (!header.starts_with(kCacheFirstLine)) return std::nullopt;
+  header.erase(0, kCacheFirstLine.size());
+  header.resize(header.find_last_not_of('\n') + 2);  // npos + 2 is 1
+  return Provenance(std::move(header));
 }
 
 void CheckRoom(const std::filesystem::path& path, const CacheLayout& layout) {
@@ -146,8 +170,8 @@ void CheckRoom(const std::filesystem::path& path, const CacheLayout& layout) {
 }
 
 CacheFileWriter::CacheFileWriter(std::filesystem::path path, CacheLayout layout,
-                                 const std::function<void()>& waiting)
-    : path_(std::move(path)), layout_(std::move(layout)) {
+                                 const std::function<void()>& waiting, uint64_t limit)
+    : path_(std::move(path)), layout_(std::move(layout)), limit_(limit) {
   MakeFolder(path_.parent_path());
   do {
     Open(waiting);
@@ -181,6 +205,7 @@ bool CacheFileWriter::Take() {
   const uint64_t size = SizeOf(descriptor).value_or(0);
   const std::string header = ReadHeader(descriptor), wanted = HeaderOf(layout_);
   if (size == 0 || header == std::string(kPage, '\0')) {
+    TakeRoom();
     Fill(descriptor, path_, layout_);
     states_.assign(layout_.shape.blocks(), BlockState::kMissing);
     return true;
@@ -197,6 +222,31 @@ bool CacheFileWriter::Take() {
                      path_.native(), altered, states_.size()));
   }
   return true;
+}
+
+// Called with the lock of a file that has no bytes yet.
+void CacheFileWriter::TakeRoom() const {
+  const uint64_t bytes = FileSize(layout_);
+  const CacheRoom room = MakeRoom(path_.parent_path(), bytes, limit_);
+  if (room.removed > 0) {
+    Note(
+        fmt::format("{}: {} of embeddings that were not used for longest are removed, in {} file{} "
+                    "(TANDEM_CACHE_BYTES is {})",
+                    path_.parent_path().native(), FormatByteSize(room.freed), room.removed,
+                    room.removed == 1 ? "" : "s", FormatByteSize(limit_)));
+  }
+  if (room.enough) return;
+  ::unlink(path_.c_str());
+  throw OutputError(path_.native(),
+                    fmt::format("needs {}, and TANDEM_CACHE_BYTES leaves the cache {}{}",
+                                FormatByteSize(bytes), FormatByteSize(limit_),
+                                bytes > limit_ ? "" : ", most of which other processes fill"),
+                    EDQUOT);
+}
+
+bool CacheFileWriter::Read(size_t block, std::span<float> values) const {
+  return ReadPart(file_.number(), PlaceOf(layout_).OffsetOf(layout_.shape.first_row(block)),
+                  values.data(), values.size_bytes());
 }
 
 void CacheFileWriter::Write(size_t block, std::span<const float> values) {

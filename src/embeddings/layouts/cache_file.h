@@ -11,8 +11,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -31,14 +33,19 @@ struct CacheLayout {
   int threads = 1;     // that check blocks
 };
 
-// The rows of a complete file. Reads every block once and compares its hash. Gives nothing where
-// there is no such file, where it has another layout, or where a block is missing or altered.
+// The rows of a complete file, which is marked as used (cache_room.h). Reads every block once and
+// compares its hash. Gives nothing where there is no such file, where it has another layout, or
+// where a block is missing or altered.
 std::optional<MappedRows> ReadCacheFile(const std::filesystem::path& path,
                                         const CacheLayout& layout);
 
 // Says how many rows of the file are in whole blocks: 0 where there is none, or one of another
 // layout. Reads every block that has been written.
 size_t WholeRowsOf(const std::filesystem::path& path, const CacheLayout& layout);
+
+// The lines at a file's beginning, from the provenance on to "block B" (a fact a line, NAME VALUE);
+// none where it is no file of the cache. Whether its rows are whole, they do not say.
+std::optional<Provenance> HeaderLinesOf(const std::filesystem::path& path);
 
 // Throws OutputError where a CacheFileWriter could not make the file: its folder, or the one in
 // which that would be made, cannot be written, or has less room than the file needs. Writes
@@ -52,23 +59,31 @@ class CacheFileWriter {
   // Makes the file at its full size, or opens the one that is there and keeps its whole blocks. A
   // file that is cut short, of another provenance, or with altered blocks is said (Warn) and what
   // is wrong is made again. Waits where another process fills the file (Note); `waiting` is called
-  // several times a second then and may throw. Throws OutputError where the file cannot be made,
-  // before anything is encoded where the disk is too small.
+  // several times a second then and may throw. A new file takes the place of those in its folder
+  // that are unused longest where all would have more than `limit` bytes (cache_room.h; Note).
+  // Throws OutputError where the file cannot be made, before anything is encoded where the disk or
+  // the limit is too small.
   CacheFileWriter(std::filesystem::path path, CacheLayout layout,
-                  const std::function<void()>& waiting = {});
+                  const std::function<void()>& waiting = {},
+                  uint64_t limit = std::numeric_limits<uint64_t>::max());
 
   bool has(size_t block) const { return states_[block] == BlockState::kWhole; }
   size_t kept_rows() const { return kept_rows_; }  // in blocks that were there already
 
-  // `values` float32 [rows_of(block), E]. Returns when the block counts.
+  // `values` float32 [rows_of(block), E]. Returns when the block counts. Throws OutputError; the
+  // block is then none that the file has.
   void Write(size_t block, std::span<const float> values);
+  // Reads a block that the file has to `values` [rows_of(block), E]; false where it cannot be read.
+  bool Read(size_t block, std::span<float> values) const;
 
  private:
   void Open(const std::function<void()>& waiting);
   bool Take();  // false: another file must be made
+  void TakeRoom() const;
 
   std::filesystem::path path_;
   CacheLayout layout_;
+  uint64_t limit_;
   FileDescriptor file_;
   std::vector<BlockState> states_;
   size_t kept_rows_ = 0;

@@ -82,7 +82,7 @@ std::optional<Journal> ReadJournal(const std::filesystem::path& path) {
   const size_t blocks = rest.find(fmt::format("\n{}\n", kBlocks));
   if (first != kJournalFirstLine || blocks == std::string_view::npos) {
     throw DataError(path.native(), 0, "",
-                    "is no journal of this version of Tandem; encode without --resume");
+                    "is no journal of this version of Tandem; encode with --force");
   }
   Journal journal{.provenance = Provenance(std::string(rest.substr(0, blocks + 1))), .blocks = {}};
   rest.remove_prefix(blocks + kBlocks.size() + 2);
@@ -100,10 +100,10 @@ std::optional<Journal> ReadJournal(const std::filesystem::path& path) {
 
 void CheckSameProvenance(const Journal& journal, const Provenance& wanted,
                          std::string_view output) {
-  CheckSame(output, journal.provenance, wanted, Sameness::kBytes, "or encode without --resume");
+  CheckSame(output, journal.provenance, wanted, Sameness::kBytes, "or encode with --force");
   if (journal.provenance != wanted) {
-    throw UsageError(fmt::format(
-        "{}: was encoded by another version of Tandem; encode without --resume", output));
+    throw UsageError(
+        fmt::format("{}: was encoded by another version of Tandem; encode with --force", output));
   }
 }
 

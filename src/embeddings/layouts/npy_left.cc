@@ -87,7 +87,7 @@ NpyLeft FindNpyLeft(const NpyPaths& paths, const Provenance& provenance, size_t 
   if (!found) {
     if (!has_part && Exists(paths.embeddings)) {
       throw UsageError(fmt::format(
-          "{}: is there, and no journal says what it was made of; encode without --resume, which "
+          "{}: is there, and no journal says what it was made of; encode with --force, which "
           "replaces it",
           name));
     }
@@ -101,8 +101,8 @@ NpyLeft FindNpyLeft(const NpyPaths& paths, const Provenance& provenance, size_t 
     }
     if (!has_part && Exists(paths.embeddings)) {
       throw DataError(name, 0, "",
-                      fmt::format("it or {} is not what {} says was written; encode without "
-                                  "--resume, which replaces them",
+                      fmt::format("it or {} is not what {} says was written; encode with "
+                                  "--force, which replaces them",
                                   paths.ids.native(), paths.journal.native()));
     }
   }

@@ -9,22 +9,15 @@
 //
 // 0 where nothing is shown, and where the query has no positive.
 #include "eval/measure.h"
+#include "eval/measures/shown_results.h"
 
 namespace tandem::eval {
 namespace {
 
 double F1(const JudgedRanking& ranking, const Measure& measure) {
   if (ranking.positive_count == 0) return 0;
-  // Models score in single precision, so levels are compared in it: a score of 0.41 that became
-  // 0.40999999 as a float is 0.41.
-  const auto least = static_cast<float>(measure.score);
-  size_t shown = 0;
-  size_t found = 0;
-  for (; shown < ranking.results.size(); ++shown) {
-    if (static_cast<float>(ranking.results[shown].score) < least) break;
-    found += ranking.IsPositive(shown);
-  }
-  return 2 * static_cast<double>(found) / static_cast<double>(shown + ranking.positive_count);
+  const ShownResults at = ResultsFrom(ranking, measure.score);
+  return 2 * static_cast<double>(at.found) / static_cast<double>(at.shown + ranking.positive_count);
 }
 
 }  // namespace

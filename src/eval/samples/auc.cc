@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 #include "base/error.h"
 
@@ -73,6 +74,27 @@ QuerySamples SamplesOf(std::string_view query, const JudgedRanking& ranking) {
   }
   samples.missing_positives = ranking.positive_count - samples.positives.size();
   return samples;
+}
+
+std::vector<QuerySamples> BestSamples(std::span<const QuerySamples> samples, size_t depth) {
+  std::vector<QuerySamples> best;
+  for (const QuerySamples& of_query : samples) {
+    std::vector<std::pair<double, bool>> all;  // score, whether of a positive
+    for (const double score : of_query.positives) all.emplace_back(score, true);
+    for (const double score : of_query.negatives) all.emplace_back(score, false);
+    const size_t count = std::min(depth, all.size());
+    std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), all.end(),
+                      [](const auto& a, const auto& b) {
+                        return a.first != b.first ? a.first > b.first : a.second < b.second;
+                      });
+    QuerySamples& kept = best.emplace_back();
+    kept.query = of_query.query;
+    kept.missing_positives = of_query.missing_positives;
+    for (size_t i = 0; i < count; ++i) {
+      (all[i].second ? kept.positives : kept.negatives).push_back(all[i].first);
+    }
+  }
+  return best;
 }
 
 SampleCounts CountSamples(std::span<const QuerySamples> samples) {

@@ -44,6 +44,11 @@ std::optional<double> QueryAuc(const QuerySamples& samples);
 // are no positives, judged or not, are negatives.
 QuerySamples SamplesOf(std::string_view query, const JudgedRanking& ranking);
 
+// The `depth` best samples of each query, which is what a reader sees who looks at so many
+// documents; where scores tie, negatives come first, since samples do not say which document a
+// score is of. Positives that are left out so are not missing: missing_positives stays.
+std::vector<QuerySamples> BestSamples(std::span<const QuerySamples> samples, size_t depth);
+
 // Counts by which a reader can judge an AUC.
 struct SampleCounts {
   size_t missing_positives = 0;

@@ -1,7 +1,11 @@
 #include "eval/samples/thresholds.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <limits>
 
 #include "base/process/threads.h"
 #include "eval/samples/roc.h"
@@ -158,6 +162,25 @@ ChosenThreshold Choose(const ScoreLevels& pool, const CorpusLevels& corpus, cons
 }
 
 }  // namespace
+
+double ShownScore(double score) {
+  const auto single = static_cast<float>(score);
+  if (!std::isfinite(score) || static_cast<double>(single) != score) return score;
+  const double below = std::nextafter(single, -std::numeric_limits<float>::infinity());
+  const double middle = below + (score - below) / 2;
+  // Digits of a float that tell it from its neighbours: 9 at most, one more for the direction.
+  for (int digits = 1; digits <= 10; ++digits) {
+    // The nearest number of so many digits; where that is above the score, the one below.
+    double shown = std::strtod(fmt::format("{:.{}e}", score, digits - 1).c_str(), nullptr);
+    if (shown > score) {
+      const double place = std::floor(std::log10(std::abs(shown))) - (digits - 1);
+      shown = std::strtod(fmt::format("{:.{}e}", shown - std::pow(10, place), digits - 1).c_str(),
+                          nullptr);
+    }
+    if (shown <= score && shown > middle) return shown;
+  }
+  return score;
+}
 
 std::vector<double> PoolThresholds(const ScoreLevels& pool, std::span<const Target> targets) {
   std::vector<double> thresholds;

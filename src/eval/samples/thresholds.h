@@ -78,6 +78,14 @@ struct ChosenThreshold {
   bool ends_at_depth = false;
 };
 
+// A score as it is shown, so that whoever cuts at what they read gets the same documents: the
+// number of fewest digits that is at most `score` and above the next lower number of single
+// precision, in which models score. So `s >= shown` holds for just the scores s with `s >= score`,
+// whether s is a float, its shortest decimal digits (as runs have them), or a double that holds
+// one. A score that is no float, such as one of a run of another program, and one that is not
+// finite are shown as they are: the fewest digits that read back to it are exact.
+double ShownScore(double score);
+
 // Both levels are of the same samples. Recall and false-positive rate are read from `pool`,
 // precision and results from `corpus`. Intervals are from Repetitions(options.resamples, ...)
 // resamples.

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "eval/samples/roc.h"
 #include "eval/samples/run_samples.h"
+#include "eval/significance/seeds.h"
 #include "eval/significance/significance.h"
 #include "eval/significance/swap_test.h"
 
@@ -77,6 +78,25 @@ PairedValues PairsOf(const System& baseline, const System& system, size_t measur
                   measure));
 }
 
+// The values of the queries that count, under each seed of a system; of a single one its own.
+std::vector<std::vector<double>> ValuesBySeed(const System& system, const System& other,
+                                              size_t measure,
+                                              std::span<const std::string> queries) {
+  const std::span<const Evaluation> own(&system.evaluation, 1);
+  const std::span<const Evaluation> seeds = system.seeds.empty() ? own : system.seeds;
+  const auto mine = ValuesOf(system.evaluation, measure, queries);
+  const auto theirs = ValuesOf(other.evaluation, measure, queries);
+  std::vector<std::vector<double>> by_seed;
+  for (const Evaluation& seed : seeds) {
+    const auto values = ValuesOf(seed, measure, queries);
+    std::vector<double>& kept = by_seed.emplace_back();
+    for (size_t q = 0; q < queries.size(); ++q) {
+      if (mine[q] && theirs[q]) kept.push_back(*values[q]);
+    }
+  }
+  return by_seed;
+}
+
 MeasureDifference CompareMeans(const System& baseline, const System& system, size_t measure,
                                const Comparison& comparison, const CompareOptions& options) {
   MeasureDifference result;
@@ -100,6 +120,15 @@ MeasureDifference CompareMeans(const System& baseline, const System& system, siz
           pairs.differences,
           {.seed = options.seed, .resamples = options.resamples, .threads = options.threads}),
       options.confidence);
+  result.over_seeds = !baseline.seeds.empty() || !system.seeds.empty();
+  if (result.over_seeds) {
+    result.interval = IntervalOverSeeds(ValuesBySeed(baseline, system, measure, comparison.queries),
+                                        ValuesBySeed(system, baseline, measure, comparison.queries),
+                                        {.seed = options.seed,
+                                         .resamples = options.resamples,
+                                         .confidence = options.confidence,
+                                         .threads = options.threads});
+  }
   return result;
 }
 

@@ -22,6 +22,9 @@ struct System {
   Evaluation evaluation;
   // Samples of the evaluation's queries, in any order: needed where a measure pools its queries.
   std::vector<QuerySamples> samples;
+  // Of a recipe (eval/significance/seeds.h): the evaluation of each seed, whose mean `evaluation`
+  // is. Empty: a single model or run.
+  std::vector<Evaluation> seeds;
 };
 
 struct CompareOptions {
@@ -47,9 +50,16 @@ struct MeasureDifference {
   size_t permutations = 0;
   bool exact = false;
   std::optional<double> effect_size;  // Cohen's d_z; none for pooled measures
+  // One of the systems is a recipe: the interval is that of IntervalOverSeeds, the test that of the
+  // means over seeds, which knows nothing of other seeds.
+  bool over_seeds = false;
 
-  // Says whether the difference is seen: the adjusted p is below 1 - confidence.
-  bool Significant(double confidence) const { return holm_p < 1 - confidence; }
+  // Says whether the difference is seen: the adjusted p is below 1 - confidence, and, over seeds,
+  // the interval leaves out 0.
+  bool Significant(double confidence) const {
+    const bool apart = interval.low > 0 || interval.high < 0;
+    return holm_p < 1 - confidence && (!over_seeds || apart);
+  }
 };
 
 struct SystemComparison {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/files/files.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "embeddings/layouts/staged_rows.h"
@@ -32,7 +33,7 @@ constexpr size_t kBlockRows = 4096;
 std::string SourceLines(const IndexEncoder& encoder, const DocumentSource& source,
                         std::string_view change) {
   return fmt::format(
-      "{}\ndocuments {:016x}\n{}block {}\n{}", change, source.hash,
+      "{}\ndocuments {:016x} with titles\n{}block {}\n{}", change, source.hash,
       encoder.parts == nullptr ? "" : fmt::format("parts {:016x}\n", encoder.parts->hash()),
       kBlockRows,
       search::EncodingSource(encoder.model, model::TextKind::kDocument, encoder.encode).lines());
@@ -46,6 +47,7 @@ void ThrowIfStopped(const ChangeOptions& options) {
 StagedDocuments Stage(const std::filesystem::path& work, const DocumentSource& source,
                       const std::vector<data::MetadataField>& fields,
                       const ChangeOptions& options) {
+  RemoveUnfinishedFiles(work);
   if (!StagedDocuments::AreIn(work)) {
     Progress progress({.label = "read documents", .unit = "documents"});
     StageDocuments(work, source.next,
@@ -111,6 +113,7 @@ void Encode(IndexEncoder& encoder, const StagedDocuments& staged, const std::fil
   search::EncodeOptions encode = encoder.encode;
   encode.window_texts = kBlockRows;
   encode.label = "encode documents";
+  encode.stop = nullptr;  // a block is finished and kept (ThrowIfStopped)
   encode.encoded_before = before;
   report->counts = search::EncodeTexts(
       encoder.model, model::TextKind::kDocument, staged.rows() - before,
@@ -154,6 +157,7 @@ BuildReport BuildIndex(IndexEncoder encoder, const std::filesystem::path& folder
                     .model = encoder.description,
                     .fields = index.fields,
                     .texts = index.texts,
+                    .min_probability = index.min_probability,
                     .segments = {},
                     .model_files = {}};
   const std::filesystem::path work =

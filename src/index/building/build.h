@@ -44,6 +44,7 @@ struct IndexEncoder {
 struct NewIndex {
   std::vector<data::MetadataField> fields;
   bool texts = true;
+  std::optional<double> min_probability;  // of hits, where a search asks for none
   // The kind for so many documents and numbers a vector.
   std::function<KindChoice(size_t rows, size_t width)> choose;
   bool copy_model = false;  // into the index

@@ -57,7 +57,10 @@ void WriteDocuments(const std::filesystem::path& work, const Segments& segments,
   std::vector<data::MetadataValue> metadata(manifest.fields.size());
   ForLiveRows(segments, "copy documents", rows, options, [&](const Segment& segment, size_t row) {
     for (size_t n = 0; n < metadata.size(); ++n) metadata[n] = segment.metadata(row, n);
-    writer.Add({.id = segment.ids().id(row), .text = segment.text(row), .metadata = metadata});
+    writer.Add({.id = segment.ids().id(row),
+                .text = segment.text(row),
+                .title_bytes = segment.title_bytes(row),
+                .metadata = metadata});
   });
   writer.Commit({.on_copy = [&](size_t first, size_t) {
     throw DataError(work.parent_path().native(), 0, "",

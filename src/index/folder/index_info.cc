@@ -12,6 +12,7 @@ IndexInfo InfoOf(const std::filesystem::path& folder, const Manifest& manifest) 
                  .parameters = FormatParams(manifest.choice.params),
                  .fields = manifest.fields,
                  .texts = manifest.texts,
+                 .min_probability = manifest.min_probability,
                  .documents = manifest.rows() - manifest.removed(),
                  .removed = manifest.removed(),
                  .segments = manifest.segments.size(),

@@ -279,6 +279,19 @@ uint64_t Manifest::file_bytes() const {
   return sum;
 }
 
+namespace {
+
+std::optional<double> ReadMinProbability(const JsonMembers& members) {
+  if (!members.Has("min_probability")) return std::nullopt;
+  const double probability = members.Number("min_probability");
+  if (!(probability >= 0 && probability <= 1)) {
+    members.Fail("min_probability", "no probability, from 0 to 1");
+  }
+  return probability;
+}
+
+}  // namespace
+
 std::string FormatManifest(const Manifest& manifest) {
   Json json = {{"format", kFormatName},
                {"version", kFormatVersion},
@@ -290,6 +303,7 @@ std::string FormatManifest(const Manifest& manifest) {
                {"texts", manifest.texts},
                {"segments", Json::array()},
                {"model_files", JsonOf(manifest.model_files)}};
+  if (manifest.min_probability) json["min_probability"] = *manifest.min_probability;
   for (const data::MetadataField& field : manifest.fields) {
     json["fields"].push_back({{"name", field.name}, {"type", data::MetadataTypeName(field.type)}});
   }
@@ -312,6 +326,7 @@ Manifest ParseManifest(std::string_view text, std::string_view file) {
                     .choice = ReadChoice(members),
                     .fields = ReadFields(members, file),
                     .texts = members.Truth("texts"),
+                    .min_probability = ReadMinProbability(members),
                     .segments = {},
                     .model_files = ReadFiles(members, file, "model_files", IsModelPath)};
   ForEach(members, file, "segments", kMostSegments,

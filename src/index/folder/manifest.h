@@ -4,7 +4,7 @@
 //     "format": "tandem index", "version": 2, "generation": 3,
 //     "model": {"path": ..., "fingerprint": ..., "similarity": ..., "width": ..., ...},
 //     "kind": "fp32", "parameters": {}, "fields": [{"name": "year", "type": "number"}],
-//     "texts": true,
+//     "texts": true, "min_probability": 0.8,
 //     "segments": [{"name": "segment-000001", "rows": 10, "removed": 1, "kind": "fp32",
 //                   "parameters": {}, "removal": "removed-000003.bits",
 //                   "files": [{"name": "vectors.f32", "bytes": 15360, "checksum": ...}, ...]}],
@@ -12,11 +12,13 @@
 //     "checksum": "..."
 //   }
 //
-// The last member is the checksum of the text before it. docs/indexes.md describes the members.
+// "min_probability" is there only where the index has one. The last member is the checksum of the
+// text before it. docs/indexes.md describes the members.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,6 +67,7 @@ struct Manifest {
   KindChoice choice;        // of the whole index; small segments may be of another kind
   std::vector<data::MetadataField> fields;
   bool texts = true;
+  std::optional<double> min_probability;  // of hits, where a search asks for none; from 0 to 1
   std::vector<SegmentRecord> segments;
   std::vector<IndexFile> model_files;  // "model/config.json"
 

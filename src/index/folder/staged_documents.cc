@@ -103,7 +103,10 @@ void StageDocuments(const std::filesystem::path& folder, const NextDocument& nex
       if (options.progress) options.progress(row);
     }
     places.Add(row, document.file, document.line);
-    writer.Add({.id = document.id, .text = document.text, .metadata = document.metadata});
+    writer.Add({.id = document.id,
+                .text = document.text,
+                .title_bytes = document.title_bytes,
+                .metadata = document.metadata});
   }
   const size_t rows = writer.rows();
   if (options.progress) options.progress(rows);

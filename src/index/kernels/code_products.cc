@@ -61,11 +61,20 @@ HWY_INLINE SumVec AddPairs(SumVec a, SumVec b, SumVec sum) {
     return sum;
   }
 #endif
+#if HWY_ARCH_X86
   const FactorTag d16;
-  SumVec other = hn::Zero(SumTag());  // stays zero on x86
+  SumVec other = hn::Zero(SumTag());  // stays zero
   sum =
       hn::ReorderWidenMulAccumulate(SumTag(), hn::BitCast(d16, a), hn::BitCast(d16, b), sum, other);
   return hn::Add(sum, other);
+#else
+  // Elsewhere that function does not add neighbours.
+  const auto low_halves = [](SumVec words)
+                              HWY_ATTR { return hn::ShiftRight<16>(hn::ShiftLeft<16>(words)); };
+  const auto of_low = hn::Mul(low_halves(a), low_halves(b));
+  const auto of_high = hn::Mul(hn::ShiftRight<16>(a), hn::ShiftRight<16>(b));
+  return hn::Add(sum, hn::Add(of_low, of_high));
+#endif
 }
 
 HWY_INLINE void WidenRow(const int8_t* codes, size_t width, int16_t* wide) {

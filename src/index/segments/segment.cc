@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -27,6 +28,7 @@ DocumentWriter::DocumentWriter(const std::filesystem::path& folder,
     : folder_(folder),
       ids_(folder, kIdColumn),
       texts_(folder, kTextColumn),
+      titles_(folder / kTitleLengths),
       metadata_(folder, fields) {}
 
 void DocumentWriter::Add(const SegmentDocument& document) {
@@ -36,6 +38,8 @@ void DocumentWriter::Add(const SegmentDocument& document) {
   }
   ids_.Add(document.id);
   texts_.Add(document.text);
+  const auto title = static_cast<uint32_t>(document.title_bytes);
+  titles_.Write(BytesOf(std::span<const uint32_t>(&title, 1)));
   metadata_.Add(document.metadata);
   ++rows_;
 }
@@ -43,6 +47,7 @@ void DocumentWriter::Add(const SegmentDocument& document) {
 void DocumentWriter::Commit(const IdLookupOptions& lookup) {
   ids_.Commit();
   texts_.Commit();
+  titles_.Commit();
   metadata_.Commit();
   WriteIdLookup(folder_, TextColumn(folder_, kIdColumn, rows_), rows_, lookup);
 }
@@ -55,6 +60,7 @@ std::vector<std::string> DocumentFiles(const std::vector<data::MetadataField>& f
   add(TextColumnFiles(kIdColumn));
   add(IdLookupFiles());
   if (texts) add(TextColumnFiles(kTextColumn));
+  if (texts) names.emplace_back(kTitleLengths);
   add(MetadataFiles(fields));
   return names;
 }
@@ -124,11 +130,20 @@ Segment::Segment(const std::filesystem::path& folder, const Manifest& manifest,
       metadata_(folder, manifest.fields, record.rows),
       vectors_(folder / kVectorsName, record.rows * manifest.model.width),
       width_(manifest.model.width) {
-  if (manifest.texts) texts_.emplace(folder, kTextColumn, record.rows);
+  if (!manifest.texts) return;
+  texts_.emplace(folder, kTextColumn, record.rows);
+  const bool has_titles =
+      std::any_of(record.files.begin(), record.files.end(),
+                  [](const IndexFile& file) { return file.name == kTitleLengths; });
+  if (has_titles) titles_.emplace(folder / kTitleLengths, record.rows);
 }
 
 std::string_view Segment::text(size_t row) const {
   return texts_ ? (*texts_)[row] : std::string_view();
+}
+
+size_t Segment::title_bytes(size_t row) const {
+  return titles_ ? std::min<size_t>(titles_->values()[row], text(row).size()) : 0;
 }
 
 void Segment::ReleasePages() const {

@@ -3,6 +3,9 @@
 //   vectors.f32                 float32 [N, E], rows of length 1 where the similarity is cosine
 //   ids.bytes, ids.ends         the ids (column_files.h); ids.hashes, ids.rows find them
 //   texts.bytes, texts.ends     the texts, unless the index keeps none
+//   titles.lengths              uint32 [N]: how many bytes of each text are its title; with the
+//   texts,
+//                               but not in segments of earlier versions
 //   field-*                     metadata (metadata_columns.h)
 //   removed-G.bits              uint64 words, a bit a row: what has been removed
 //   and the files of the segment's kind
@@ -26,11 +29,13 @@ namespace tandem::index {
 
 inline constexpr std::string_view kVectorsName = "vectors.f32";
 inline constexpr std::string_view kTextColumn = "texts";
+inline constexpr std::string_view kTitleLengths = "titles.lengths";
 
 // Everything of a document but its vector.
 struct SegmentDocument {
   std::string_view id;
   std::string_view text;
+  size_t title_bytes = 0;                         // of `text`, as in data::Texts
   std::span<const data::MetadataValue> metadata;  // [fields]
 };
 
@@ -51,6 +56,7 @@ class DocumentWriter {
   std::filesystem::path folder_;
   TextColumnWriter ids_;
   TextColumnWriter texts_;
+  AtomicFile titles_;
   MetadataWriter metadata_;
   uint64_t rows_ = 0;
 };
@@ -104,6 +110,8 @@ class Segment {
 
   const SegmentIds& ids() const { return ids_; }
   std::string_view text(size_t row) const;  // "" where texts are not kept
+  // How many bytes of the text are its title; 0 without one.
+  size_t title_bytes(size_t row) const;
   data::MetadataValue metadata(size_t row, size_t field) const {
     return metadata_.Value(row, field);
   }
@@ -113,6 +121,7 @@ class Segment {
  private:
   SegmentIds ids_;
   std::optional<TextColumn> texts_;
+  std::optional<ArrayFile<uint32_t>> titles_;
   MetadataColumns metadata_;
   ArrayFile<float> vectors_;
   size_t width_;

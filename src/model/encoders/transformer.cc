@@ -65,8 +65,8 @@ std::pair<tensor::PackedTokens, tensor::EmbeddingTables> Gathered(
     const tensor::PackedTokens& tokens, const tensor::EmbeddingTables& tables) {
   std::pair<tensor::PackedTokens, tensor::EmbeddingTables> gathered{tokens, tables};
   gathered.second.word = tensor::TakeRows(tables.word, tokens.ids).to(tensor::kFloat);
-  gathered.first.ids =
-      tensor::MovedTo(tensor::Arange(tokens.tokens(), tensor::kInt), tokens.ids.device());
+  gathered.first.host_ids = tensor::Arange(tokens.tokens(), tensor::kInt);
+  gathered.first.ids = tensor::MovedTo(gathered.first.host_ids, tokens.ids.device());
   return gathered;
 }
 
@@ -75,16 +75,17 @@ std::pair<tensor::PackedTokens, tensor::EmbeddingTables> Gathered(
 // these, which precedes that of position 0, and for another one after it as many rows as its text
 // has tokens of other ids up to it. int32 [T].
 tensor::Tensor RowsOfPlaced(const tensor::PackedTokens& tokens, int32_t unplaced_id) {
-  const tensor::Tensor ids = tensor::OnCpu(tokens.ids), positions = tensor::OnCpu(tokens.positions);
+  const tensor::Tensor ids = tokens.HostIds(), starts = tokens.HostStarts();
   const tensor::Tensor rows = tensor::Empty({tokens.tokens()}, tensor::kInt);
-  const auto *id = ids.data_ptr<int32_t>(), *position = positions.data_ptr<int32_t>();
+  const auto *id = ids.data_ptr<int32_t>(), *start = starts.data_ptr<int32_t>();
   auto* row = rows.data_ptr<int32_t>();
-  int32_t placed = 0;  // tokens of this text up to here
-  for (int64_t t = 0; t < rows.numel(); ++t) {
-    if (position[t] == 0) placed = 0;
-    const bool counts = id[t] != unplaced_id;
-    if (counts) ++placed;
-    row[t] = counts ? unplaced_id + placed : unplaced_id;
+  for (int64_t b = 0; b < tokens.texts(); ++b) {
+    int32_t placed = 0;  // tokens of this text up to here
+    for (int32_t t = start[b]; t < start[b + 1]; ++t) {
+      const bool counts = id[t] != unplaced_id;
+      if (counts) ++placed;
+      row[t] = counts ? unplaced_id + placed : unplaced_id;
+    }
   }
   return tensor::MovedTo(rows, tokens.ids.device());
 }

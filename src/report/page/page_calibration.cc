@@ -58,7 +58,8 @@ PageTable CalibrationTable(const EvaluationGroup& group) {
   PageTable table{.caption = "Errors of the probabilities, " + group.dataset + "; lower is better",
                   .columns = {{"Evaluation"}, {"Method"}, {"Expected calibration error", true}}};
   for (const int64_t depth : depths) {
-    table.columns.push_back({fmt::format("… of the first {}", depth), true});
+    table.columns.push_back(
+        {fmt::format("… of the first {}", depth), true, depth == depths.front()});
   }
   table.columns.push_back({"Brier score", true});
   table.columns.push_back({"Log loss", true});

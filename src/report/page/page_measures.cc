@@ -90,7 +90,7 @@ void AddGroupMeasures(const EvaluationGroup& group, Page& page) {
     table.columns.push_back({one->label, true});
   }
   const bool two = group.evaluations.size() == 2;
-  if (two) table.columns.push_back({"Difference", true});
+  if (two) table.columns.push_back({"Difference", true, true});
   for (const std::string& name : NamesOf(group)) {
     std::vector<PageCell> row = {ForeignCell(name)};
     for (const LabelledEvaluation* one : group.evaluations) {

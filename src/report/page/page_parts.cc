@@ -35,6 +35,10 @@ std::string KindOf(const Figure& figure) {
   return "live";
 }
 
+std::string ClassOf(const PageColumn& column) {
+  return std::string(column.numeric ? "number" : "word") + (column.matters ? " matters" : "");
+}
+
 std::string WithSpaces(std::string text) {
   std::replace(text.begin(), text.end(), '_', ' ');
   return text;
@@ -166,9 +170,7 @@ void Page::AddTable(const PageTable& table) {
           html_.In("thead", [&] {
             html_.In("tr", [&] {
               for (const PageColumn& column : table.columns) {
-                html_.Element("th",
-                              {{"scope", "col"}, {"class", column.numeric ? "number" : "word"}},
-                              column.heading);
+                html_.Element("th", {{"scope", "col"}, {"class", ClassOf(column)}}, column.heading);
               }
             });
           });
@@ -176,7 +178,7 @@ void Page::AddTable(const PageTable& table) {
             for (const std::vector<PageCell>& row : table.rows) {
               html_.In("tr", [&] {
                 for (size_t i = 0; i < row.size(); ++i) {
-                  AddCell(row[i], table.columns[i].numeric, i == 0);
+                  AddCell(row[i], table.columns[i], i == 0);
                 }
               });
             }
@@ -186,7 +188,7 @@ void Page::AddTable(const PageTable& table) {
   html_.Break();
 }
 
-void Page::AddCell(const PageCell& cell, bool numeric, bool first) {
+void Page::AddCell(const PageCell& cell, const PageColumn& column, bool first) {
   const auto content = [&] {
     if (cell.foreign) {
       html_.Foreign(cell.text);
@@ -197,7 +199,7 @@ void Page::AddCell(const PageCell& cell, bool numeric, bool first) {
     }
     if (!cell.note.empty()) html_.Element("small", cell.note);
   };
-  const std::string kind = numeric ? "number" : "word";
+  const std::string kind = ClassOf(column);
   if (first) {
     html_.In("th", {{"scope", "row"}, {"class", kind}}, content);
   } else if (cell.sort_value && std::isfinite(*cell.sort_value)) {

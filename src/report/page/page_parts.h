@@ -26,6 +26,7 @@ struct PageCell {
 struct PageColumn {
   std::string heading;
   bool numeric = false;
+  bool matters = false;  // stays in sight where the table is wider than a small screen; one of them
 };
 
 struct PageTable {
@@ -69,7 +70,7 @@ class Page {
 
  private:
   void AddNumbers(const Figure& figure);
-  void AddCell(const PageCell& cell, bool numeric, bool first);
+  void AddCell(const PageCell& cell, const PageColumn& column, bool first);
 
   Html html_;
   std::vector<std::pair<std::string, std::string>> contents_;  // id, title

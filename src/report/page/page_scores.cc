@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "report/page/page_parts.h"
+#include "report/records/same_data.h"
 #include "report/tables/numbers.h"
 
 namespace tandem::report {
@@ -88,7 +89,9 @@ PageCell ShareCell(std::optional<double> share) {
 }
 
 PageTable ThresholdTable(const LabelledEvaluation& one) {
-  PageTable table{.caption = "Thresholds of " + one.label,
+  PageTable table{.caption = fmt::format("Thresholds of {}, chosen on {} and measured on the same "
+                                         "queries: on others they hold less well",
+                                         one.label, DataName(one.record.dataset)),
                   .columns = {{"Target"},
                               {"Score", true},
                               {"Precision", true},

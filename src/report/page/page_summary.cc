@@ -49,15 +49,26 @@ void AddRocTile(const EvaluationGroup& group, std::vector<Tile>& tiles) {
                    first ? NoteOf(group, first->auc, last->auc) : std::string()});
 }
 
+// The errors at the smallest depth. Over all results, nearly all of which are no positives and have
+// a probability near 0, the error is 0.000 whatever the first results of queries are worth.
+const CalibrationAtDepth* FirstDepth(const EvaluationRecord& record) {
+  if (record.calibration.empty()) return nullptr;
+  const std::vector<CalibrationAtDepth>& depths = record.calibration.front().at_depths;
+  const auto least = std::min_element(
+      depths.begin(), depths.end(), [](const auto& a, const auto& b) { return a.depth < b.depth; });
+  return least == depths.end() ? nullptr : &*least;
+}
+
 void AddCalibrationTile(const EvaluationGroup& group, std::vector<Tile>& tiles) {
-  const auto error = [](const LabelledEvaluation* one) -> std::optional<double> {
-    if (one->record.calibration.empty()) return std::nullopt;
-    return one->record.calibration.front().expected_calibration_error;
-  };
-  const std::optional<double> last = error(group.evaluations.back());
-  if (!last) return;
-  tiles.push_back(
-      {"calibration error", Fixed(last, 3), NoteOf(group, error(group.evaluations.front()), last)});
+  const CalibrationAtDepth* const last = FirstDepth(group.evaluations.back()->record);
+  if (last == nullptr) return;
+  const CalibrationAtDepth* const first = FirstDepth(group.evaluations.front()->record);
+  std::optional<double> before;
+  if (first != nullptr && first->depth == last->depth) before = first->expected_calibration_error;
+  const std::string of =
+      last->depth == 1 ? "of first results" : fmt::format("of the first {} results", last->depth);
+  tiles.push_back({"calibration error " + of, Fixed(last->expected_calibration_error, 3),
+                   NoteOf(group, before, last->expected_calibration_error)});
 }
 
 void AddRunTile(const RunRecord& run, std::vector<Tile>& tiles) {
@@ -78,8 +89,9 @@ std::string ThresholdSentence(const LabelledEvaluation& one) {
             ? "right"
             : fmt::format("right (of grade {:g} or more)", one.record.dataset.relevance_level);
     return fmt::format(
-        "With the threshold {} ({}: {}), {} of the results are {} and {} of the right documents "
-        "are found.",
+        "With the threshold {} ({}: {}), chosen on these same queries, {} of the results are {} "
+        "and "
+        "{} of the right documents are found.",
         Fixed(row.score, 3), one.label, row.target, Percent(row.precision, 0), right,
         Percent(row.recall, 0));
   }

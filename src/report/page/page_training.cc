@@ -21,6 +21,12 @@ std::string SeriesName(const ReportInput& input, const RunRecord& run) {
   return input.runs.size() > 1 ? run.name : "";
 }
 
+// A line through a few points hides them, and one through a single point is none.
+Mark MarkOf(const RunRecord& run) {
+  constexpr size_t kFew = 30;
+  return run.log.steps.size() <= kFew ? Mark::kLineAndPoints : Mark::kLine;
+}
+
 Figure LossFigure(const ReportInput& input) {
   Figure figure{.name = "loss",
                 .title = "Training loss",
@@ -29,6 +35,7 @@ Figure LossFigure(const ReportInput& input) {
                 .y = {.label = "loss", .column = "loss"}};
   for (size_t i = 0; i < input.runs.size(); ++i) {
     Series series{.name = SeriesName(input, input.runs[i]),
+                  .mark = MarkOf(input.runs[i]),
                   .colour = ColourOf(i, input.runs.size())};
     for (const StepRow& point : input.runs[i].log.steps) {
       series.points.push_back({static_cast<double>(point.step), point.loss});
@@ -100,7 +107,7 @@ PageTable BestTable(const ReportInput& input) {
                               {"Steps", true},
                               {"Measure"},
                               {"Before", true},
-                              {"Best", true},
+                              {"Best", true, true},
                               {"At step", true},
                               {"Time to it", true},
                               {"Saved model's step", true}}};

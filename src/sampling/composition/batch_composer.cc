@@ -66,6 +66,11 @@ std::vector<uint32_t> InTurns(const std::vector<uint32_t>& order,
   return numbers;
 }
 
+Copies CopiesOf(const SamplerOptions& options) {
+  if (!options.copies_meet) return Copies::kNever;
+  return options.fill_batches ? Copies::kRatherThanSmallBatches : Copies::kWhereTheyMust;
+}
+
 void CheckSize(const char* what, size_t have, size_t want) {
   if (have != want) throw std::invalid_argument(what);
 }
@@ -81,7 +86,7 @@ BatchComposer::BatchComposer(const Pairs& pairs, const SamplerOptions& options)
       by_task_(options.by_task && !options.tasks.empty()),
       similar_lengths_(options.similar_lengths),
       no_duplicates_(options.no_duplicates),
-      copies_(options.copies_meet ? Copies::kWhereTheyMust : Copies::kNever),
+      copies_(CopiesOf(options)),
       in_turns_(by_task_ && options.mixture == Mixture::kRoundRobin) {
   const Examples& examples = pairs.examples();
   if (by_task_) CheckSize("each query needs a task", tasks_.size(), examples.size());

@@ -237,6 +237,18 @@ bool HaveToMeet(size_t most, size_t queries, size_t full) {
   return most > full + std::max<size_t>(1, full / 4) || queries < 2 * most;
 }
 
+bool MayMeet(Copies copies, size_t most, size_t queries, size_t full) {
+  switch (copies) {
+    case Copies::kNever:
+      return false;
+    case Copies::kWhereTheyMust:
+      return HaveToMeet(most, queries, full);
+    case Copies::kRatherThanSmallBatches:
+      return most > full;
+  }
+  return false;
+}
+
 std::vector<BatchKeys> SplitFrequentKeys(std::span<const BatchKeys> epoch, size_t batches) {
   std::vector<BatchKeys> split(epoch.begin(), epoch.end());
   const KeyCounts counts(epoch);
@@ -250,7 +262,7 @@ std::vector<BatchKeys> SplitFrequentKeys(std::span<const BatchKeys> epoch, size_
 
 size_t CountBatches(std::span<const BatchKeys> epoch, size_t batch, Copies copies) {
   const size_t full = (epoch.size() + batch - 1) / batch, most = KeyCounts(epoch).Most();
-  if (copies == Copies::kWhereTheyMust && HaveToMeet(most, epoch.size(), full)) return full;
+  if (MayMeet(copies, most, epoch.size(), full)) return full;
   return std::max(full, most);
 }
 
@@ -258,7 +270,7 @@ std::vector<uint32_t> ComposeEvenly(std::span<const BatchKeys> epoch, const Even
                                     RandomStream random) {
   const size_t full = (epoch.size() + options.batch - 1) / options.batch;
   const KeyCounts counts(epoch);
-  if (options.copies == Copies::kWhereTheyMust && HaveToMeet(counts.Most(), epoch.size(), full)) {
+  if (MayMeet(options.copies, counts.Most(), epoch.size(), full)) {
     const std::vector<BatchKeys> split = SplitFrequentKeys(epoch, full);
     return Composer(split, KeyCounts(split), options, random).Compose();
   }

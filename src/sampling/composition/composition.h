@@ -31,6 +31,8 @@ enum class Copies {
   // Applies where one key is so frequent that HaveToMeet says so: it is spread over all batches
   // then.
   kWhereTheyMust,
+  // Applies where any key has more queries than there are full batches: it is spread over these.
+  kRatherThanSmallBatches,
 };
 
 // Returns true where the `most` queries that share one key have to meet, in an epoch of `queries`
@@ -39,6 +41,9 @@ enum class Copies {
 // frequent answer (two of five queries, say) would cut all batches of 64 down to two or three
 // queries.
 bool HaveToMeet(size_t most, size_t queries, size_t full);
+
+// Returns true where the rule lets the `most` queries that share one key meet.
+bool MayMeet(Copies copies, size_t most, size_t queries, size_t full);
 
 // Returns the epoch with each key that more queries share than there are `batches` split into
 // several keys, ceil(count / batches) of them: its queries get them by turns, so that each is in a

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "sampling/composition/composition.h"
-
 namespace tandem::sampling {
 namespace {
 
@@ -20,7 +18,7 @@ void ForEachGroup(std::vector<uint64_t>& hashes, const Use& use) {
 
 }  // namespace
 
-CopyLimits::CopyLimits(const Pairs& pairs, const SteppedOrder& order, size_t batch) {
+CopyLimits::CopyLimits(const Pairs& pairs, const SteppedOrder& order, size_t batch, Copies copies) {
   const Examples& examples = pairs.examples();
   std::vector<uint64_t> texts, documents;
   for (size_t query = 0; query < pairs.queries(); ++query) {
@@ -34,9 +32,9 @@ CopyLimits::CopyLimits(const Pairs& pairs, const SteppedOrder& order, size_t bat
   }
   const size_t draws = order.draws(), full = (draws + batch - 1) / batch;
   const auto limit = [&](Limits& limits) {
-    return [&limits, draws, full, this](uint64_t hash, size_t count) {
+    return [&limits, draws, full, copies, this](uint64_t hash, size_t count) {
       const size_t drawn = std::min(count, draws);
-      if (!HaveToMeet(drawn, draws, full)) return;
+      if (!MayMeet(copies, drawn, draws, full)) return;
       const size_t share = (drawn + full - 1) / full;
       limits[hash] = static_cast<uint32_t>(share);
       most_ = std::max(most_, share);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <unordered_map>
 
+#include "sampling/composition/composition.h"
 #include "sampling/order.h"
 #include "sampling/pairs.h"
 
@@ -15,8 +16,8 @@ class CopyLimits {
  public:
   // Sets the limits for epochs of `order` over `pairs`, in batches of `batch` queries. An epoch may
   // draw all queries with a text, and each with any of its kept documents; a batch may have an even
-  // share of as many as all of these are.
-  CopyLimits(const Pairs& pairs, const SteppedOrder& order, size_t batch);
+  // share of as many as all of these are, where `copies` lets so many meet.
+  CopyLimits(const Pairs& pairs, const SteppedOrder& order, size_t batch, Copies copies);
 
   size_t OfText(uint64_t hash) const { return Of(texts_, hash); }
   size_t OfDocument(uint64_t hash) const { return Of(documents_, hash); }

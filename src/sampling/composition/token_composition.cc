@@ -262,8 +262,7 @@ std::vector<uint32_t> ComposeByTokens(std::span<const BatchKeys> epoch,
   }
   const size_t full = FewestBatches(tokens, limit);
   std::vector<BatchKeys> split;
-  if (options.copies == Copies::kWhereTheyMust &&
-      HaveToMeet(KeyCounts(epoch).Most(), epoch.size(), full)) {
+  if (MayMeet(options.copies, KeyCounts(epoch).Most(), epoch.size(), full)) {
     split = SplitFrequentKeys(epoch, full);
     epoch = split;
   }

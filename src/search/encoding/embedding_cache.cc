@@ -3,21 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/files/cache_folder.h"
 #include "base/hashes/running_hash.h"
 #include "base/hashes/text_hash.h"
 #include "base/log.h"
 #include "embeddings/layouts/cache_file.h"
 #include "search/agree_on_inputs.h"
+#include "search/encoding/block_encoder.h"
 #include "search/encoding/distinct_texts.h"
 #include "search/encoding/encoding_source.h"
+#include "search/encoding/in_order.h"
 #include "search/encoding/mapped_tensor.h"
 #include "tensor/core/make.h"
 #include "tensor/core/parallel.h"
@@ -25,10 +26,6 @@
 
 namespace tandem::search {
 namespace {
-
-// Texts that are sorted by length and encoded together, and what an interruption can lose. More
-// would make batches of more equal length, which this many already are but for 1 % of their time.
-constexpr size_t kBlockRows = 4096;
 
 // Everything that decides the bytes. Prompts of their own are in the hash of the texts.
 embeddings::Provenance ProvenanceOf(model::DualEncoder& model, model::TextKind kind,
@@ -38,159 +35,13 @@ embeddings::Provenance ProvenanceOf(model::DualEncoder& model, model::TextKind k
   return provenance.Add(EncodingSource(model, kind, options));
 }
 
-// Encodes the distinct texts of a call, some blocks at a time.
-class BlockEncoder {
- public:
-  BlockEncoder(model::DualEncoder& model, model::TextKind kind, const TextSource& text,
-               const DistinctTexts& distinct, const CacheOptions& options)
-      : model_(model),
-        kind_(kind),
-        text_(text),
-        distinct_(distinct),
-        options_(options),
-        encode_(options.encode) {
-    encode_.window_texts = kBlockRows;
-    encode_.compare_inputs = false;  // once for all blocks (EmbedDistinct)
-    if (!options.encode.prompt) return;
-    encode_.prompt = [this](size_t i) { return options_.encode.prompt(distinct_.first[at_ + i]); };
-  }
-
-  // Rank 0 of a group tells the others what it encodes, so that they take their shares (Follow).
-  void Encode(size_t first, size_t count, const EmbeddingSink& sink) {
-    if (shared()) Tell(first, count);
-    EncodeOwn(first, count, sink);
-  }
-  bool shared() const { return dist::IsShared(encode_.group); }
-  bool leads() const { return encode_.group->leads(); }
-
-  // Rank 0 calls it when it has all rows: gives the others those that they have not seen.
-  void Complete(const tensor::Tensor& rows) {
-    Tell(0, 0);
-    for (const auto& [first, count] : Unseen(static_cast<size_t>(rows.size(0)))) {
-      encode_.group->Broadcast(
-          rows.narrow(0, static_cast<int64_t>(first), static_cast<int64_t>(count)));
-    }
-  }
-  // All other ranks call it: they take part in what rank 0 encodes, until that has all rows, which
-  // it returns.
-  tensor::Tensor Follow(size_t count, int64_t width) {
-    const tensor::Tensor all = tensor::Empty({static_cast<int64_t>(count), width}, tensor::kFloat);
-    while (true) {
-      const tensor::Tensor range = tensor::Zeros({2}, tensor::kLong);
-      encode_.group->Broadcast(range);
-      const auto* told = range.data_ptr<int64_t>();
-      if (told[1] == 0) break;
-      const auto first = static_cast<size_t>(told[0]), size = static_cast<size_t>(told[1]);
-      seen_[first] = size;
-      EncodeOwn(first, size, [&](size_t at, const tensor::Tensor& rows) {
-        all.narrow(0, static_cast<int64_t>(at), rows.size(0)).copy_(rows);
-      });
-    }
-    for (const auto& [first, size] : Unseen(count)) {
-      encode_.group->Broadcast(
-          all.narrow(0, static_cast<int64_t>(first), static_cast<int64_t>(size)));
-    }
-    return all;
-  }
-
-  const EncodeCounts& counts() const { return counts_; }
-
- private:
-  void Tell(size_t first, size_t count) {
-    const tensor::Tensor range = tensor::Empty({2}, tensor::kLong);
-    range.data_ptr<int64_t>()[0] = static_cast<int64_t>(first);
-    range.data_ptr<int64_t>()[1] = static_cast<int64_t>(count);
-    encode_.group->Broadcast(range);
-    if (count > 0) seen_[first] = count;
-  }
-
-  // The ranges of rows that were not encoded by all together: first row and number of rows.
-  std::vector<std::pair<size_t, size_t>> Unseen(size_t count) const {
-    std::vector<std::pair<size_t, size_t>> ranges;
-    size_t next = 0;
-    for (const auto& [first, size] : seen_) {
-      if (first > next) ranges.emplace_back(next, first - next);
-      next = first + size;
-    }
-    if (next < count) ranges.emplace_back(next, count - next);
-    return ranges;
-  }
-
-  // Encodes texts first to first + count - 1, where `first` is a block's first text, and gives the
-  // rows of one block after the other to `sink`.
-  void EncodeOwn(size_t first, size_t count, const EmbeddingSink& sink) {
-    at_ = first;
-    const EncodeCounts counted = EncodeTexts(
-        model_, kind_, count, [&](size_t i) { return text_(distinct_.first[first + i]); }, encode_,
-        [&](size_t at, const tensor::Tensor& rows) {
-          sink(first + at, rows);
-          done_ += static_cast<size_t>(rows.size(0));
-          if (options_.progress) options_.progress(done_);
-          if (options_.between_blocks) options_.between_blocks();
-          if (shared() && options_.between_shared_blocks) options_.between_shared_blocks();
-        });
-    counts_ += counted;
-  }
-
-  model::DualEncoder& model_;
-  model::TextKind kind_;
-  const TextSource& text_;
-  const DistinctTexts& distinct_;
-  const CacheOptions& options_;
-  EncodeOptions encode_;
-  size_t at_ = 0;  // the distinct text with which the call under way began
-  EncodeCounts counts_;
-  size_t done_ = 0;                // texts
-  std::map<size_t, size_t> seen_;  // ranges that all processes have encoded: first, count
-};
-
 tensor::Tensor EncodeInMemory(BlockEncoder& encoder, size_t count, int64_t width) {
   const tensor::Tensor all = tensor::Empty({static_cast<int64_t>(count), width}, tensor::kFloat);
+  encoder.Announce(count);
   encoder.Encode(0, count, [&](size_t first, const tensor::Tensor& rows) {
     all.narrow(0, static_cast<int64_t>(first), rows.size(0)).copy_(rows);
   });
   return all;
-}
-
-// Encodes the blocks that the file lacks, neighbours together.
-void FillMissing(BlockEncoder& encoder, const embeddings::BlockShape& shape,
-                 embeddings::CacheFileWriter& writer) {
-  for (size_t block = 0; block < shape.blocks();) {
-    if (writer.has(block)) {
-      ++block;
-      continue;
-    }
-    size_t end = block + 1;
-    while (end < shape.blocks() && !writer.has(end)) ++end;
-    const size_t first = block * kBlockRows, last = std::min(end * kBlockRows, shape.rows);
-    encoder.Encode(first, last - first, [&](size_t at, const tensor::Tensor& rows) {
-      writer.Write(at / kBlockRows, {rows.data_ptr<float>(), static_cast<size_t>(rows.numel())});
-    });
-    block = end;
-  }
-}
-
-// Reads from the file, which is filled where it is not complete.
-tensor::Tensor FromFile(BlockEncoder& encoder, const embeddings::CacheLayout& layout,
-                        const std::filesystem::path& path, const CacheOptions& options) {
-  const auto from_cache = [&](size_t rows) {
-    Note(fmt::format("{}{} of {} embeddings are from {}",
-                     options.encode.label.empty() ? "" : options.encode.label + ": ", rows,
-                     layout.shape.rows, path.native()));
-  };
-  if (auto found = embeddings::ReadCacheFile(path, layout)) {
-    from_cache(layout.shape.rows);
-    return TensorOf(std::move(*found));
-  }
-  {
-    embeddings::CacheFileWriter writer(path, layout, options.between_blocks);
-    if (writer.kept_rows() > 0) from_cache(writer.kept_rows());
-    FillMissing(encoder, layout.shape, writer);
-  }
-  if (auto made = embeddings::ReadCacheFile(path, layout)) return TensorOf(std::move(*made));
-  throw DataError(path.native(), 0, "",
-                  "does not hold what was just written; something else changes it, or the disk is "
-                  "broken. TANDEM_CACHE names another folder for the cache");
 }
 
 // The file of a set of texts in the cache, and what it holds.
@@ -208,6 +59,121 @@ CacheFile FileOf(model::DualEncoder& model, model::TextKind kind, const Distinct
   file.path = options.folder / "embeddings" /
               fmt::format("{:016x}.embeddings", TextHash(file.layout.provenance.lines()));
   return file;
+}
+
+std::string NotKept(const Error& error) {
+  return fmt::format("embeddings are not kept: {}", error.what());
+}
+
+// Fills a file of the cache with the blocks that it lacks. Where one cannot be written any more,
+// the rows go on in memory, so that nothing is encoded twice.
+class Filling {
+ public:
+  Filling(BlockEncoder& encoder, const CacheFile& file, embeddings::CacheFileWriter& writer)
+      : encoder_(encoder), file_(file), layout_(file.layout), writer_(writer) {}
+
+  // Encodes neighbours together. Returns all rows if they are in memory, else an undefined tensor.
+  tensor::Tensor Run() {
+    const embeddings::BlockShape& shape = layout_.shape;
+    encoder_.Announce(shape.rows - writer_.kept_rows());
+    for (size_t block = 0; block < shape.blocks();) {
+      if (writer_.has(block)) {
+        ++block;
+        continue;
+      }
+      size_t end = block + 1;
+      while (end < shape.blocks() && !writer_.has(end)) ++end;
+      const size_t first = block * kBlockRows, last = std::min(end * kBlockRows, shape.rows);
+      encoder_.Encode(first, last - first,
+                      [&](size_t at, const tensor::Tensor& rows) { Take(at, rows); });
+      block = end;
+    }
+    return memory_;
+  }
+
+ private:
+  // `rows` are those of a block, of which row `at` is the first.
+  void Take(size_t at, const tensor::Tensor& rows) {
+    if (!memory_.defined()) {
+      try {
+        writer_.Write(at / kBlockRows, {rows.data_ptr<float>(), static_cast<size_t>(rows.numel())});
+        return;
+      } catch (const OutputError& error) {
+        Warn(NotKept(error));
+        MoveToMemory();
+      }
+    }
+    memory_.narrow(0, static_cast<int64_t>(at), rows.size(0)).copy_(rows);
+  }
+
+  void MoveToMemory() {
+    const embeddings::BlockShape& shape = layout_.shape;
+    memory_ = tensor::Empty(
+        {static_cast<int64_t>(shape.rows), static_cast<int64_t>(layout_.columns)}, tensor::kFloat);
+    for (size_t block = 0; block < shape.blocks(); ++block) {
+      if (!writer_.has(block)) continue;
+      float* const to = memory_.data_ptr<float>() + shape.first_row(block) * layout_.columns;
+      if (!writer_.Read(block, {to, shape.rows_of(block) * layout_.columns})) {
+        throw DataError(file_.path.native(), 0, "",
+                        "can neither be written nor read any more; --no-cache does without it");
+      }
+    }
+  }
+
+  BlockEncoder& encoder_;
+  const CacheFile& file_;
+  const embeddings::CacheLayout& layout_;
+  embeddings::CacheFileWriter& writer_;
+  tensor::Tensor memory_;  // all rows, once the file cannot be written
+};
+
+std::optional<embeddings::CacheFileWriter> WriterOf(const CacheFile& file,
+                                                    const CacheOptions& options) {
+  try {
+    return std::optional<embeddings::CacheFileWriter>(
+        std::in_place, file.path, file.layout, options.between_blocks,
+        options.limit ? *options.limit : CacheLimit());
+  } catch (const OutputError& error) {
+    Warn(NotKept(error));
+    return std::nullopt;
+  }
+}
+
+// The rows of the file, which is filled where it is not complete; none where it cannot be made.
+std::optional<tensor::Tensor> FromFile(BlockEncoder& encoder, const CacheFile& file,
+                                       const CacheOptions& options) {
+  const auto from_cache = [&](size_t rows) {
+    Note(fmt::format("{}{} of {} embeddings are from {}",
+                     options.encode.label.empty() ? "" : options.encode.label + ": ", rows,
+                     file.layout.shape.rows, file.path.native()));
+  };
+  if (auto found = embeddings::ReadCacheFile(file.path, file.layout)) {
+    from_cache(file.layout.shape.rows);
+    return TensorOf(std::move(*found));
+  }
+  auto writer = WriterOf(file, options);
+  if (!writer) return std::nullopt;
+  if (writer->kept_rows() > 0) from_cache(writer->kept_rows());
+  const tensor::Tensor in_memory = Filling(encoder, file, *writer).Run();
+  if (in_memory.defined()) return in_memory;
+  // The lock is still held, so that no other process takes the file away for its own.
+  if (auto made = embeddings::ReadCacheFile(file.path, file.layout)) {
+    return TensorOf(std::move(*made));
+  }
+  Warn(
+      fmt::format("{}: does not hold what was just written, so that the texts are encoded again; "
+                  "something else changes it, or the disk is broken",
+                  file.path.native()));
+  return std::nullopt;
+}
+
+void AgreeOnTexts(model::DualEncoder& model, model::TextKind kind, size_t count,
+                  const DistinctTexts& distinct, const EncodeOptions& options) {
+  if (!options.compare_inputs) return;
+  RunningHash texts;
+  texts.Add(distinct.hash);
+  for (const uint32_t row : distinct.row_of) texts.Add(uint64_t{row});
+  AgreeOnInputs(model, kind, count, texts.value(), options);
 }
 
 }  // namespace
@@ -229,12 +195,7 @@ tensor::Tensor CachedEmbeddings::RowsOf(size_t first, size_t count) const {
 CachedEmbeddings EmbedDistinct(model::DualEncoder& model, model::TextKind kind, size_t count,
                                const TextSource& text, const CacheOptions& options) {
   DistinctTexts distinct = FindDistinct(count, text, options.encode.prompt);
-  if (options.encode.compare_inputs) {
-    RunningHash texts;
-    texts.Add(distinct.hash);
-    for (const uint32_t row : distinct.row_of) texts.Add(uint64_t{row});
-    AgreeOnInputs(model, kind, count, texts.value(), options.encode);
-  }
+  AgreeOnTexts(model, kind, count, distinct, options.encode);
   const int64_t width = model.embedding_width();
   BlockEncoder encoder(model, kind, text, distinct, options);
   CachedEmbeddings cached;
@@ -242,19 +203,52 @@ CachedEmbeddings EmbedDistinct(model::DualEncoder& model, model::TextKind kind, 
     cached.rows = tensor::Empty({0, width}, tensor::kFloat);
     return cached;
   }
+  std::optional<tensor::Tensor> rows;
   if (encoder.shared() && !encoder.leads()) {
-    cached.rows = encoder.Follow(distinct.size(), width);
-  } else if (options.folder.empty()) {
-    cached.rows = EncodeInMemory(encoder, distinct.size(), width);
-  } else {
+    rows = encoder.Follow(distinct.size(), width);
+  } else if (!options.folder.empty()) {
     const CacheFile file = FileOf(model, kind, distinct, options);
-    cached.file = file.path;
-    cached.rows = FromFile(encoder, file.layout, file.path, options);
+    rows = FromFile(encoder, file, options);
+    if (rows) cached.file = file.path;
   }
+  cached.rows = rows ? *std::move(rows) : EncodeInMemory(encoder, distinct.size(), width);
   if (encoder.shared() && encoder.leads()) encoder.Complete(cached.rows);
   cached.counts = encoder.counts();
   cached.row_of = std::move(distinct.row_of);
   return cached;
+}
+
+EncodeCounts EmbedInOrder(model::DualEncoder& model, model::TextKind kind, size_t count,
+                          const TextSource& text, const CacheOptions& options,
+                          const EmbeddingSink& sink) {
+  CachedEmbeddings cached;
+  {
+    DistinctTexts distinct = FindDistinct(count, text, options.encode.prompt);
+    AgreeOnTexts(model, kind, count, distinct, options.encode);
+    if (distinct.size() == 0) return {};
+    BlockEncoder encoder(model, kind, text, distinct, options);
+    std::optional<tensor::Tensor> kept;
+    if (!encoder.shared() && !options.folder.empty()) {
+      kept = FromFile(encoder, FileOf(model, kind, distinct, options), options);
+    }
+    if (!kept) {
+      encoder.Announce(distinct.size());
+      RowsInOrder in_order(distinct, options.encode.window_texts, model.embedding_width(), sink);
+      encoder.EncodeTogether(0, distinct.size(), [&](size_t first, const tensor::Tensor& rows) {
+        in_order.Add(first, rows);
+      });
+      return encoder.counts();
+    }
+    cached = {.rows = *std::move(kept),
+              .row_of = std::move(distinct.row_of),
+              .counts = encoder.counts(),
+              .file = {}};
+  }
+  const size_t window = std::max<size_t>(1, options.encode.window_texts);
+  for (size_t first = 0; first < count; first += window) {
+    sink(first, cached.RowsOf(first, std::min(window, count - first)));
+  }
+  return cached.counts;
 }
 
 CacheState LookIntoCache(model::DualEncoder& model, model::TextKind kind, size_t count,
@@ -265,7 +259,12 @@ CacheState LookIntoCache(model::DualEncoder& model, model::TextKind kind, size_t
   const CacheFile file = FileOf(model, kind, distinct, options);
   state.file = file.path;
   state.kept = embeddings::WholeRowsOf(file.path, file.layout);
-  if (state.kept < state.distinct) embeddings::CheckRoom(file.path, file.layout);
+  if (state.kept == state.distinct) return state;
+  try {
+    embeddings::CheckRoom(file.path, file.layout);
+  } catch (const OutputError& error) {
+    Warn(NotKept(error));
+  }
   return state;
 }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,11 @@ namespace tandem::search {
 struct CacheOptions {
   // The cache (CacheFolder()). Empty: nothing is kept, and the embeddings are in memory.
   std::filesystem::path folder;
-  EncodeOptions encode;  // its window is not used
+  // Bytes of all files of the cache; a new one takes the place of those unused for longest. None:
+  // CacheLimit().
+  std::optional<uint64_t> limit;
+  EncodeOptions encode;  // its window is for EmbedInOrder's sink alone; with a folder, `stop` is
+                         // asked between blocks
   // Called between blocks and while another process is waited for. It may throw, to stop: blocks
   // that are finished stay in the cache.
   std::function<void()> between_blocks;
@@ -53,10 +58,20 @@ struct CachedEmbeddings {
 // the cache or encoded with it. Says (Note) how many came from the cache, and warns of files that
 // are not what they should be (cache_file.h). Needs memory for a block of texts, besides 40
 // bytes a text. `text` must keep the views that it returned valid. The bytes are the same whether
-// texts are encoded in one go, after an interruption, or without a cache. Throws OutputError where
-// the cache cannot be written, and what EncodeTexts throws.
+// texts are encoded in one go, after an interruption, or without a cache. Where the cache cannot be
+// written, or has too little room, this is said (Warn), and the embeddings are in memory. Throws
+// what EncodeTexts throws.
 CachedEmbeddings EmbedDistinct(model::DualEncoder& model, model::TextKind kind, size_t count,
                                const TextSource& text, const CacheOptions& options);
+
+// Gives the embeddings of all `count` texts in their order to `sink`, in windows of
+// options.encode.window_texts; `rows` may be memory that is used again for the next window. They
+// have the bytes of EmbedDistinct's, and come from the cache as there. Where nothing can be kept,
+// memory holds a window, and the rows of texts that occur again later. Processes of a group use no
+// cache. Returns the counts of the texts that were encoded.
+EncodeCounts EmbedInOrder(model::DualEncoder& model, model::TextKind kind, size_t count,
+                          const TextSource& text, const CacheOptions& options,
+                          const EmbeddingSink& sink);
 
 // The embeddings that EmbedDistinct would find for the same texts.
 struct CacheState {
@@ -65,8 +80,8 @@ struct CacheState {
   std::filesystem::path file;  // that keeps them; empty: none
 };
 
-// Reads the file in the cache, if there is one; changes nothing. Throws OutputError where
-// EmbedDistinct could not make the file: nobody may write there, or the disk has too little room.
+// Reads the file in the cache, if there is one; changes nothing in it. Warns where EmbedDistinct
+// could not make the file: nobody may write there, or the disk has too little room.
 CacheState LookIntoCache(model::DualEncoder& model, model::TextKind kind, size_t count,
                          const TextSource& text, const CacheOptions& options);
 

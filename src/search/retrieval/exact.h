@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "data/texts/passage_groups.h"
 #include "data/texts/texts.h"
 #include "search/retrieval/hits.h"
 #include "search/retrieval/top_hits.h"
@@ -16,6 +17,9 @@ namespace tandem::search {
 struct QueryHits {
   // Best first; equal scores by document id, descending in bytes, as trec_eval breaks ties.
   std::vector<Hit> hits;
+  // The best passage of each hit, among PassageGroups::passages, where documents are ranked by
+  // their passages; else empty.
+  std::vector<uint32_t> passages;
   // Scores of the documents that were watched for this query, in their order.
   std::vector<float> watched;
 };
@@ -32,6 +36,12 @@ class ExactSearch {
   // `documents` gives the ids that break ties and must outlive the search. k may exceed the number
   // of documents.
   ExactSearch(const tensor::Tensor& queries, size_t k, const data::Texts& documents);
+
+  // Ranks documents by their passages, whose embeddings Add takes: a document has the score of its
+  // best one (of equal ones the first), and k counts documents. So the best of all passages are
+  // found before anything is cut off. `groups` must outlive the search; Watch and the hits name
+  // documents of it.
+  ExactSearch(const tensor::Tensor& queries, size_t k, const data::PassageGroups& groups);
 
   // Names for each query the documents, ascending, whose scores are wanted whatever their rank (the
   // positives, for an AUC). Call it before Add.
@@ -52,6 +62,10 @@ class ExactSearch {
   };
   void ScoreTile(const Block& block, size_t first_query, size_t queries, float* scores);
   void KeepWatched(size_t query, const Block& block, const float* scores);
+  void KeepWatchedDocuments(size_t query, const Block& block, const float* scores);
+  // Leaves the score of the best passage of each document in `scores`, NaN in place of the others.
+  // The last document's is kept back, since the next block may have more of its passages.
+  void KeepBestPassages(size_t query, const Block& block, float* scores);
 
   tensor::Tensor queries_;
   HitOrder order_;
@@ -59,6 +73,8 @@ class ExactSearch {
   std::vector<TopHits> top_;      // of each query
   std::vector<QueryHits> found_;  // without hits until Take
   std::vector<std::vector<uint32_t>> watched_;
+  const data::PassageGroups* groups_ = nullptr;
+  std::vector<Hit> kept_back_;  // of each query, where groups_ are ranked: a passage
 };
 
 // The rows whose dot products are the similarity: of length 1 for "cosine", unchanged for "dot".

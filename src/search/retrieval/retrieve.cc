@@ -34,31 +34,18 @@ void Report(const model::DualEncoder& model, TextKind kind, const EncodeCounts& 
   ReportCounts(counts, kind == TextKind::kQuery ? "queries" : "documents", model.max_tokens(kind));
 }
 
-// The embeddings of the distinct texts among `count`, through the cache.
-CachedEmbeddings EmbedThroughCache(model::DualEncoder& model, TextKind kind, size_t count,
-                                   const TextSource& text, const RetrieveOptions& options) {
-  CachedEmbeddings cached = EmbedDistinct(
-      model, kind, count, text, {.folder = options.cache, .encode = OptionsFor(kind, options)});
-  Report(model, kind, cached.counts, options);
-  return cached;
+// Several processes use no cache, since each would need the rows of all.
+CacheOptions CacheFor(TextKind kind, const RetrieveOptions& options) {
+  return {.folder = dist::IsShared(options.encode.group) ? std::filesystem::path() : options.cache,
+          .encode = OptionsFor(kind, options)};
 }
 
 tensor::Tensor EncodeQueries(model::DualEncoder& model, size_t count, const TextSource& text,
                              const RetrieveOptions& options) {
-  if (!options.cache.empty()) {
-    const CachedEmbeddings cached =
-        EmbedThroughCache(model, TextKind::kQuery, count, text, options);
-    return RowsFor(cached.RowsOf(0, count), model.similarity());
-  }
-  const tensor::Tensor all =
-      tensor::Empty({static_cast<int64_t>(count), model.embedding_width()}, tensor::kFloat);
-  const EncodeCounts counts =
-      EncodeTexts(model, TextKind::kQuery, count, text, OptionsFor(TextKind::kQuery, options),
-                  [&](size_t first, const tensor::Tensor& rows) {
-                    all.narrow(0, static_cast<int64_t>(first), rows.size(0)).copy_(rows);
-                  });
-  Report(model, TextKind::kQuery, counts, options);
-  return RowsFor(all, model.similarity());
+  const CachedEmbeddings cached =
+      EmbedDistinct(model, TextKind::kQuery, count, text, CacheFor(TextKind::kQuery, options));
+  Report(model, TextKind::kQuery, cached.counts, options);
+  return RowsFor(cached.RowsOf(0, count), model.similarity());
 }
 
 // Feeds all documents to an exact search, window by window.
@@ -71,10 +58,9 @@ class DocumentSearch {
   void Run() {
     if (embeddings::EmbeddingParts::AreIn(options_.embeddings)) return SearchParts();
     if (!options_.embeddings.empty()) return SearchKept();
-    if (!options_.cache.empty()) return SearchCached();
-    const EncodeCounts counts = EncodeTexts(
+    const EncodeCounts counts = EmbedInOrder(
         model_, TextKind::kDocument, documents_.size(),
-        [this](size_t i) { return documents_.text(i); }, OptionsFor(TextKind::kDocument, options_),
+        [this](size_t i) { return documents_.text(i); }, CacheFor(TextKind::kDocument, options_),
         [this](size_t first, const tensor::Tensor& rows) { Add(first, rows); });
     Report(model_, TextKind::kDocument, counts, options_);
   }
@@ -125,18 +111,14 @@ class DocumentSearch {
     AddInWindows([&reader](size_t first, size_t count) { return reader.Rows(first, count); });
   }
 
-  void SearchCached() {
-    const CachedEmbeddings cached = EmbedThroughCache(
-        model_, TextKind::kDocument, documents_.size(),
-        [this](size_t i) { return documents_.text(i); }, options_);
-    AddInWindows([&cached](size_t first, size_t count) { return cached.RowsOf(first, count); });
-  }
-
   // Normalises some rows at a time, so that all embeddings are in memory once. `rows` gives those
   // of some documents.
   void AddInWindows(const std::function<tensor::Tensor(size_t first, size_t count)>& rows) {
     const size_t window = options_.encode.window_texts;
     for (size_t first = 0; first < documents_.size(); first += window) {
+      if (const int signal = StopSignal(options_.encode.stop)) {
+        throw Interrupted(signal, "interrupted");
+      }
       Add(first, rows(first, std::min(window, documents_.size() - first)));
     }
   }
@@ -168,7 +150,7 @@ Retrieved Collect(const RetrievalTask& task, const std::vector<QueryHits>& found
     const size_t count = std::min(options.top_k, found[i].hits.size());
     for (size_t h = 0; h < count; ++h) {
       const Hit& hit = found[i].hits[h];
-      results.results.push_back({task.documents.id(hit.document), hit.score});
+      results.results.push_back({task.ranked().id(hit.document), hit.score});
     }
     if (options.relevance_level > 0) {
       retrieved.samples.push_back(SamplesOf(query, found[i], positives[i]));
@@ -184,7 +166,7 @@ bool IsRelevant(const data::JudgedQuery& query, uint32_t document) {
 
 // The document with the query's id; none where there is none, or where it is relevant.
 std::optional<uint32_t> DocumentOfItsId(const RetrievalTask& task, const data::JudgedQuery& query) {
-  const auto document = task.documents.Find(task.queries.id(query.query));
+  const auto document = task.ranked().Find(task.queries.id(query.query));
   return document && !IsRelevant(query, *document) ? document : std::nullopt;
 }
 
@@ -201,6 +183,15 @@ void LeaveOutIdenticalIds(const RetrievalTask& task, std::vector<QueryHits>& fou
 void CheckEmbeddings(const RetrieveOptions& options) {
   if (options.embeddings.empty() || embeddings::EmbeddingParts::AreIn(options.embeddings)) return;
   embeddings::CheckUsableForKept(options.embeddings);
+}
+
+tensor::Tensor EncodeTextQueries(model::DualEncoder& model, std::span<const std::string> queries,
+                                 const RetrieveOptions& options) {
+  CheckEmbeddings(options);
+  RetrieveOptions of_queries = options;
+  of_queries.cache.clear();  // each text that somebody asks would be a file of its own
+  return EncodeQueries(
+      model, queries.size(), [&](size_t i) -> std::string_view { return queries[i]; }, of_queries);
 }
 
 }  // namespace
@@ -220,7 +211,8 @@ Retrieved Retrieve(model::DualEncoder& model, const RetrievalTask& task,
   }
   if (options.ignore_identical_ids) ++depth;
   if (options.keep != nullptr) options.keep->queries = queries;
-  ExactSearch search(queries, depth, task.documents);
+  ExactSearch search = task.groups == nullptr ? ExactSearch(queries, depth, task.documents)
+                                              : ExactSearch(queries, depth, *task.groups);
   if (options.relevance_level > 0) search.Watch(positives);
   DocumentSearch(model, task.documents, options, &search).Run();
   std::vector<QueryHits> found = search.Take();
@@ -242,8 +234,9 @@ QueriesInCorpus CountQueriesInCorpus(const RetrievalTask& task) {
     if (queries == by_text.end()) continue;
     for (const size_t i : queries->second) {
       const data::JudgedQuery& query = task.judged[i];
-      is_relevant[i] = is_relevant[i] || IsRelevant(query, d);
-      has_text[i] = has_text[i] || task.documents.id(d) != task.queries.id(query.query);
+      const uint32_t ranked = task.groups == nullptr ? d : task.groups->document_of[d];
+      is_relevant[i] = is_relevant[i] || IsRelevant(query, ranked);
+      has_text[i] = has_text[i] || task.ranked().id(ranked) != task.queries.id(query.query);
     }
   }
   for (size_t i = 0; i < has_text.size(); ++i) count.by_text += has_text[i] && !is_relevant[i];
@@ -253,11 +246,19 @@ QueriesInCorpus CountQueriesInCorpus(const RetrievalTask& task) {
 std::vector<QueryHits> RetrieveForTexts(model::DualEncoder& model, const data::Texts& documents,
                                         std::span<const std::string> queries,
                                         const RetrieveOptions& options) {
-  CheckEmbeddings(options);
-  const tensor::Tensor rows = EncodeQueries(
-      model, queries.size(), [&](size_t i) -> std::string_view { return queries[i]; }, options);
+  const tensor::Tensor rows = EncodeTextQueries(model, queries, options);
   ExactSearch search(rows, options.top_k, documents);
   DocumentSearch(model, documents, options, &search).Run();
+  return search.Take();
+}
+
+std::vector<QueryHits> RetrieveForTexts(model::DualEncoder& model,
+                                        const data::PassageGroups& groups,
+                                        std::span<const std::string> queries,
+                                        const RetrieveOptions& options) {
+  const tensor::Tensor rows = EncodeTextQueries(model, queries, options);
+  ExactSearch search(rows, options.top_k, groups);
+  DocumentSearch(model, groups.passages, options, &search).Run();
   return search.Take();
 }
 

@@ -11,6 +11,7 @@
 
 #include "data/dataset.h"
 #include "data/judgements/run.h"
+#include "data/texts/passage_groups.h"
 #include "eval/samples/auc.h"
 #include "model/dual_encoder.h"
 #include "search/encode.h"
@@ -27,9 +28,22 @@ struct RetrievalTask {
   RetrievalTask(const data::Dataset& dataset)  // NOLINT: a data set is a task
       : RetrievalTask(dataset.documents, dataset.queries, dataset.judged) {}
 
-  const data::Texts& documents;
+  // Ranks documents by their best passages, which are encoded; the judged documents are those of
+  // `groups`, which must outlive the task.
+  RetrievalTask(const data::PassageGroups& of_passages, const data::Texts& of_queries,
+                std::span<const data::JudgedQuery> judged_queries)
+      : documents(of_passages.passages),
+        queries(of_queries),
+        judged(judged_queries),
+        groups(&of_passages) {}
+
+  // What is ranked.
+  const data::Texts& ranked() const { return groups == nullptr ? documents : groups->documents; }
+
+  const data::Texts& documents;  // that are encoded
   const data::Texts& queries;
   std::span<const data::JudgedQuery> judged;
+  const data::PassageGroups* groups = nullptr;
 };
 
 // The embeddings that a search compared, as it compared them: of length 1 for cosines.
@@ -55,7 +69,8 @@ struct RetrieveOptions {
   std::filesystem::path embeddings;
   // A cache (search/encoding/embedding_cache.h) that embeddings of queries and, without
   // `embeddings`, of documents are looked up in and kept in, so that a later call goes on where one
-  // was stopped. Empty: none.
+  // was stopped; texts of RetrieveForTexts are not kept. Several processes use none. Empty: none.
+  // The results are the same.
   std::filesystem::path cache;
   // Told now and then which share of the documents is searched. It may throw, to stop.
   std::function<void(double share)> progress;
@@ -65,7 +80,7 @@ struct RetrieveOptions {
 };
 
 struct Retrieved {
-  data::Run run;                            // views into the task's documents
+  data::Run run;                            // views into what the task ranks
   std::vector<eval::QuerySamples> samples;  // of the judged queries; views into its queries
 };
 
@@ -85,6 +100,11 @@ Retrieved Retrieve(model::DualEncoder& model, const RetrievalTask& task,
 
 // The best documents for each of `queries`, given as text.
 std::vector<QueryHits> RetrieveForTexts(model::DualEncoder& model, const data::Texts& documents,
+                                        std::span<const std::string> queries,
+                                        const RetrieveOptions& options);
+// The same, of documents that are ranked by their best passages.
+std::vector<QueryHits> RetrieveForTexts(model::DualEncoder& model,
+                                        const data::PassageGroups& groups,
                                         std::span<const std::string> queries,
                                         const RetrieveOptions& options);
 

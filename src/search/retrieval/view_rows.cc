@@ -44,11 +44,12 @@ std::optional<uint32_t> BestPositive(const data::JudgedQuery& judged, double rel
 }
 
 CachedEmbeddings Embed(model::DualEncoder& model, TextKind kind, const data::Texts& texts,
-                       const std::vector<uint32_t>& which, EncodeOptions encode) {
+                       const std::vector<uint32_t>& which, const ViewRowOptions& options) {
+  EncodeOptions encode = options.encode;
   const bool is_query = kind == TextKind::kQuery;
   encode.label = is_query ? "queries for views" : "documents for views";
   return EmbedDistinct(model, kind, which.size(), [&](size_t i) { return texts.text(which[i]); },
-                       {.encode = encode});
+                       {.folder = options.cache, .encode = encode});
 }
 
 eval::EmbeddingRows View(const tensor::Tensor& rows) {
@@ -87,10 +88,10 @@ ViewEmbeddings EncodeForViews(model::DualEncoder& model, const data::Dataset& da
         BestDocument(*run.Find(dataset.queries.id(judged.query)), dataset.documents));
   }
   documents.insert(documents.end(), positives.begin(), positives.end());
-  found.queries = Embed(model, TextKind::kQuery, dataset.queries, queries, options.encode)
-                      .RowsOf(0, queries.size());
+  found.queries =
+      Embed(model, TextKind::kQuery, dataset.queries, queries, options).RowsOf(0, queries.size());
   const CachedEmbeddings of_documents =
-      Embed(model, TextKind::kDocument, dataset.documents, documents, options.encode);
+      Embed(model, TextKind::kDocument, dataset.documents, documents, options);
   found.nearest = of_documents.RowsOf(0, queries.size());
   found.positives = of_documents.RowsOf(queries.size(), positives.size());
   return found;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <vector>
 
 #include "data/dataset.h"
@@ -19,6 +20,7 @@ struct ViewRowOptions {
   size_t most_queries = 2000;  // of more, a sample: their texts are all that is encoded
   uint64_t seed = 1;           // of the sample
   EncodeOptions encode;
+  std::filesystem::path cache;  // search/encoding/embedding_cache.h; empty: none
 };
 
 struct ViewEmbeddings {

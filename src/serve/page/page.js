@@ -91,6 +91,10 @@
     return { begin, end: begin + characters.slice(highlight.start, highlight.end).join("").length };
   };
 
+  // The passage in a text without its first characters; null where nothing of it is left.
+  const shifted = (passage, by) => (passage && passage.end > by
+    ? { begin: Math.max(0, passage.begin - by), end: passage.end - by } : null);
+
   const numbersOf = (result) => {
     const numbers = make("span", "numbers");
     if (Number.isFinite(result.probability)) {
@@ -114,7 +118,15 @@
     const item = make("li");
     const button = make("button");
     button.type = "button";
-    const name = make("bdi", "name", result.id);
+    // A title says more than an id, which then stands after it.
+    const title = typeof result.title === "string" ? result.title : "";
+    const name = make("span", "name");
+    name.append(make("bdi", "", title || result.id));
+    if (title) {
+      const id = make("small");
+      id.append(make("bdi", "", result.id));
+      name.append(" ", id);
+    }
     button.append(make("span", "rank", String(rank)), name, numbersOf(result),
       barOf(byProbability ? result.probability : result.score));
     item.append(button);
@@ -122,14 +134,17 @@
       const paragraph = make("p", "text");
       paragraph.id = `text-${rank}`;
       paragraph.dir = "auto";
-      const passage = passageOf(result);
-      fillText(paragraph, result.text, passage, false);
+      // The text begins with its title, which stands above it already.
+      const skipped = title && result.text.startsWith(`${title} `) ? title.length + 1 : 0;
+      const text = result.text.slice(skipped);
+      const passage = shifted(passageOf(result), skipped);
+      fillText(paragraph, text, passage, false);
       button.setAttribute("aria-expanded", "false");
       button.setAttribute("aria-controls", paragraph.id);
       button.addEventListener("click", () => {
         const whole = button.getAttribute("aria-expanded") !== "true";
         button.setAttribute("aria-expanded", String(whole));
-        fillText(paragraph, result.text, passage, whole);
+        fillText(paragraph, text, passage, whole);
       });
       item.append(paragraph);
     }

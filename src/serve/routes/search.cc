@@ -58,6 +58,10 @@ void AppendResults(std::string* out, const std::vector<Found>& results, bool tex
     if (texts) {
       *out += ",\"text\":";
       AppendJsonText(out, found.text);
+      if (!found.title.empty()) {
+        *out += ",\"title\":";
+        AppendJsonText(out, found.title);
+      }
       AppendHighlight(out, found);
     }
     *out += '}';
@@ -133,6 +137,7 @@ constexpr std::string_view kResponse = R"json({"type":"object","properties":{
     "id":{"type":"string"},"score":{"type":"number"},
     "probability":{"type":["number","null"],"description":"null unless the model is calibrated."},
     "text":{"type":"string"},
+    "title":{"type":"string","description":"What the text begins with, where it has a title."},
     "highlight":{"type":["object","null"],"description":"The passage that answers best.",
       "properties":{"start":{"type":"integer"},"end":{"type":"integer"},
         "text":{"type":"string"}}}}}},

@@ -6,11 +6,14 @@
 
 namespace tandem::tensor {
 
-enum class Isa { kBaseline, kAvx2, kAvx512, kAvx512Bf16, kAmx };
+// Each level has what the ones before it have, for kernels: kBaseline is SSE4.2, whose vectors have
+// four floats and which cannot multiply and add at once; kNeon can. kNeon is arm64's only level,
+// all others are those of x86-64.
+enum class Isa { kBaseline, kNeon, kAvx2, kAvx512, kAvx512Bf16, kAmx };
 
 // Returns the level that the processor and the kernel offer, lowered by the environment variable
-// TANDEM_ISA (baseline, avx2, avx512, avx512_bf16 or amx). Throws UsageError for another value, or
-// for a level that this machine lacks, and where it has no SSE4.2, which is the baseline.
+// TANDEM_ISA (baseline, avx2, avx512, avx512_bf16 or amx; on arm64 neon). Throws UsageError for
+// another value, or for a level that this machine lacks, and where it has not even the lowest one.
 Isa CurrentIsa();
 std::string_view NameOf(Isa isa);
 bool IsaIsGiven();  // TANDEM_ISA says something

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -15,9 +16,12 @@
 namespace tandem::tensor {
 namespace {
 
-constexpr size_t kPage = 4096;
-
-size_t WholePages(size_t bytes) { return (std::max<size_t>(bytes, 1) + kPage - 1) / kPage * kPage; }
+// Linux for arm64 may have pages of 64 KiB. Blocks must not share a page: Trim would drop what the
+// block after a gap has in its last one.
+size_t WholePages(size_t bytes) {
+  static const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  return (std::max<size_t>(bytes, 1) + page - 1) / page * page;
+}
 
 }  // namespace
 

@@ -83,48 +83,68 @@ std::optional<int64_t> FirstOtherRate(const optim::Schedule& schedule, const Run
   return std::nullopt;
 }
 
-void CheckCanBeLonger(const Trainer& trainer, const RunPlan& plan, const RunFolder& folder,
-                      const Record& record) {
-  const config::LoadedRecipe& loaded = trainer.inputs.run.loaded;
-  const config::Recipe& recipe = loaded.recipe;
-  const char* key = LengthKey(recipe);
+// Why a run cannot become longer.
+enum class Hindrance { kNone, kTokens, kSampler, kSchedule, kPatience };
+
+// `before` is the plan of the run as it is, `longer` the number of steps that it is to have.
+Hindrance WhatHinders(const Trainer& trainer, const RunPlan& before, const RunPlan& plan,
+                      int64_t longer, const RunFolder& folder) {
+  const config::Recipe& recipe = trainer.recipe();
   const sampling::SamplerInfo& sampler =
       *config::FindEntry(sampling::Samplers(), recipe.sampling.name);
-  if (plan.by_progress && recipe.train.batch_tokens) {
-    throw loaded.ErrorAt(
-        key,
-        fmt::format("makes the run longer, but with train.batch_tokens the number of its steps "
-                    "is not known ahead, so that what is due in it follows the share that is "
-                    "done. Only a run with train.steps can be made longer; start a new one from "
-                    "this one's model (model.base = \"{}\")",
-                    folder.model().native()));
-  }
-  if (plan.by_progress || sampler.FollowsLength(recipe.sampling.params)) {
-    throw loaded.ErrorAt(
-        key, fmt::format("makes the run longer, but its sampler {} spreads what it does over the "
-                         "whole run: a longer one would have had other batches from its start. "
-                         "Start a new run from this one's model (model.base = \"{}\")",
-                         sampler.name, folder.model().native()));
-  }
-  const auto other = FirstOtherRate(trainer.schedule, record.plan, plan.steps);
-  if (other) {
-    throw loaded.ErrorAt(
-        key, fmt::format("makes a run of {0} steps of the {1} that it was started with, but its "
-                         "schedule {2} spreads the learning rate over the whole run: step {3} and "
-                         "those after it would have had other rates. Only a run with "
-                         "schedule.name = \"constant\" can be made longer; start a new one from "
-                         "this one's model (model.base = \"{4}\")",
-                         plan.steps, record.plan.steps, recipe.schedule.name, *other + 1,
-                         folder.model().native()));
-  }
+  if (plan.by_progress && recipe.train.batch_tokens) return Hindrance::kTokens;
+  if (plan.by_progress || sampler.FollowsLength(recipe.sampling.params)) return Hindrance::kSampler;
+  if (FirstOtherRate(trainer.schedule, before, longer)) return Hindrance::kSchedule;
   const auto latest = folder.LatestCheckpoint();
-  if (!latest) return;
-  if (!ReadFacts(folder.Checkpoint(*latest)).stopped_early) return;
-  throw loaded.ErrorAt(
-      key, fmt::format("makes the run longer, but it stopped at step {} because {} validations "
-                       "brought no improvement (validation.patience); a longer one would have "
-                       "stopped there too. Start a new run from its model (model.base = \"{}\")",
-                       *latest, recipe.validation.patience, folder.model().native()));
+  const bool early = latest && ReadFacts(folder.Checkpoint(*latest)).stopped_early;
+  return early ? Hindrance::kPatience : Hindrance::kNone;
+}
+
+std::string HindranceText(Hindrance hindrance, const Trainer& trainer, const RunPlan& plan,
+                          const RunFolder& folder, const Record& record) {
+  const config::Recipe& recipe = trainer.recipe();
+  switch (hindrance) {
+    case Hindrance::kNone:
+      break;
+    case Hindrance::kTokens:
+      return fmt::format(
+          "makes the run longer, but with train.batch_tokens the number of its steps "
+          "is not known ahead, so that what is due in it follows the share that is "
+          "done. Only a run with train.steps can be made longer; start a new one from "
+          "this one's model (model.base = \"{}\")",
+          folder.model().native());
+    case Hindrance::kSampler:
+      return fmt::format(
+          "makes the run longer, but its sampler {} spreads what it does over the "
+          "whole run: a longer one would have had other batches from its start. "
+          "Start a new run from this one's model (model.base = \"{}\")",
+          recipe.sampling.name, folder.model().native());
+    case Hindrance::kSchedule:
+      return fmt::format(
+          "makes a run of {0} steps of the {1} that it was started with, but its "
+          "schedule {2} spreads the learning rate over the whole run: step {3} and "
+          "those after it would have had other rates. Only a run with "
+          "schedule.name = \"constant\" can be made longer; start a new one from "
+          "this one's model (model.base = \"{4}\")",
+          plan.steps, record.plan.steps, recipe.schedule.name,
+          *FirstOtherRate(trainer.schedule, record.plan, plan.steps) + 1, folder.model().native());
+    case Hindrance::kPatience:
+      return fmt::format(
+          "makes the run longer, but it stopped at step {} because {} validations "
+          "brought no improvement (validation.patience); a longer one would have "
+          "stopped there too. Start a new run from its model (model.base = \"{}\")",
+          *folder.LatestCheckpoint(), recipe.validation.patience, folder.model().native());
+  }
+  return "";
+}
+
+void CheckCanBeLonger(const Trainer& trainer, const RunPlan& plan, const RunFolder& folder,
+                      const Record& record) {
+  const Hindrance hindrance = WhatHinders(trainer, record.plan, plan, plan.steps, folder);
+  if (hindrance == Hindrance::kNone) return;
+  const config::LoadedRecipe& loaded = trainer.inputs.run.loaded;
+  throw loaded.ErrorAt(LengthKey(loaded.recipe),
+                       HindranceText(hindrance, trainer, plan, folder, record));
 }
 
 // Whether a run of the new length would have written the same bytes up to `step`, so that the
@@ -147,21 +167,44 @@ bool HasItsBest(const RunFolder& folder, int64_t checkpoint) {
   return !measured || std::filesystem::exists(folder.Best(facts.best_step));
 }
 
-std::optional<int64_t> CheckpointToExtend(const config::Recipe& recipe, const RunPlan& plan,
-                                          const RunFolder& folder, const RunPlan& before) {
+// Returns the last checkpoint from which a run of `plan` can go on and end in the bytes of a run
+// that was that long from its start; none if there is none.
+std::optional<int64_t> ExactStart(const config::Recipe& recipe, const RunPlan& plan,
+                                  const RunFolder& folder, const RunPlan& before) {
   std::vector<int64_t> steps = folder.Checkpoints();
-  if (steps.empty()) return std::nullopt;
   std::reverse(steps.begin(), steps.end());
   for (const int64_t step : steps) {
+    if (!HasTensors(folder.Checkpoint(step))) continue;
     if (HoldsNothingOfTheEnd(step, before, recipe, plan) && HasItsBest(folder, step)) return step;
+  }
+  return std::nullopt;
+}
+
+// The last checkpoint that a run can resume from.
+std::optional<int64_t> LastWithTensors(const RunFolder& folder) {
+  std::optional<int64_t> last;
+  for (const int64_t step : folder.Checkpoints()) {
+    if (HasTensors(folder.Checkpoint(step))) last = step;
+  }
+  return last;
+}
+
+std::optional<int64_t> CheckpointToExtend(const config::Recipe& recipe, const RunPlan& plan,
+                                          const RunFolder& folder, const RunPlan& before) {
+  if (const auto exact = ExactStart(recipe, plan, folder, before)) return exact;
+  const std::optional<int64_t> last = LastWithTensors(folder);
+  if (!last) {
+    if (folder.Checkpoints().empty()) return std::nullopt;
+    throw ModelError(folder.path().native(), "",
+                     "has no checkpoint from which the run can become longer; start a new run");
   }
   Warn(fmt::format(
       "the run goes on from its end, step {}, where it has a line of metrics.jsonl, a validation "
       "or "
       "a step of fewer batches that a run of {} steps would not have there; the checkpoint before "
       "it, or its best weights, are gone (train.keep_checkpoints)",
-      steps.front(), plan.steps));
-  return steps.front();
+      *last, plan.steps));
+  return last;
 }
 
 // " (it was 0.02 then and is 0.05 now)"; "" if one of the two recipes has no value there.
@@ -242,6 +285,16 @@ Continuation CompareWithRecord(const Trainer& trainer, const RunFolder& folder,
     run.checkpoint = folder.LatestCheckpoint();
   }
   return run;
+}
+
+std::optional<int64_t> StartOfLongerRun(const Trainer& trainer, const RunPlan& plan,
+                                        const RunFolder& folder) {
+  const RunPlan longer = WithSteps(plan, plan.steps + 1);
+  if (WhatHinders(trainer, plan, longer, longer.steps, folder) != Hindrance::kNone) {
+    return std::nullopt;
+  }
+  const auto exact = ExactStart(trainer.recipe(), longer, folder, plan);
+  return exact ? exact : LastWithTensors(folder);
 }
 
 void ForgetEnd(const RunFolder& folder, const Continuation& continuation) {

@@ -41,6 +41,12 @@ struct Continuation {
 Continuation CompareWithRecord(const Trainer& trainer, const RunFolder& folder,
                                const std::optional<std::string>& record);
 
+// Returns the checkpoint of a finished run from which it would go on if it became longer. None if
+// no recipe can make it longer, because of its schedule, its sampler, or because it was stopped
+// early.
+std::optional<int64_t> StartOfLongerRun(const Trainer& trainer, const RunPlan& plan,
+                                        const RunFolder& folder);
+
 // Removes the checkpoints after the one from which the run continues.
 void ForgetEnd(const RunFolder& folder, const Continuation& continuation);
 

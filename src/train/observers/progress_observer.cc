@@ -41,7 +41,7 @@ Next ProgressObserver::Begin(const Loop& loop) {
   const uint64_t done = Done(loop);
   bar_.emplace(ProgressOptions{
       .label = "train",
-      .unit = by_progress ? "‰" : "steps",
+      .unit = by_progress ? "" : "steps",
       .total = by_progress ? uint64_t{kPerMille} : static_cast<uint64_t>(loop.steps()),
       .first = done});
   bar_->Update(done);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "base/error.h"
@@ -199,6 +200,18 @@ CheckpointFacts FactsOf(const Json& state) {
 
 CheckpointFacts ReadFacts(const std::filesystem::path& folder) {
   return FactsOf(ReadState(folder));
+}
+
+bool HasTensors(const std::filesystem::path& folder) {
+  return std::filesystem::exists(folder / kWeights) && std::filesystem::exists(folder / kOptimizer);
+}
+
+void DropTensors(const std::filesystem::path& folder) {
+  for (const char* name : {kOptimizer, kSampler, kWeights}) {
+    std::error_code error;
+    std::filesystem::remove(folder / name, error);
+    if (error) throw OutputError((folder / name).native(), "cannot be removed", error.value());
+  }
 }
 
 void LoadWeights(const std::filesystem::path& folder,

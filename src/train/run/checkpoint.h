@@ -54,6 +54,12 @@ CheckpointFacts FactsOf(const Json& state);
 // Reads the facts. Throws as ReadState does.
 CheckpointFacts ReadFacts(const std::filesystem::path& folder);
 
+// Whether a run can resume from the checkpoint; else a finished run has dropped its tensors.
+bool HasTensors(const std::filesystem::path& folder);
+// Removes everything but state.json, by which a run knows that it is finished and with which data.
+// Throws OutputError.
+void DropTensors(const std::filesystem::path& folder);
+
 // Overwrites the parameters. Throws ModelError if the file does not have exactly these.
 void LoadWeights(const std::filesystem::path& folder,
                  std::span<const model::NamedParameter> parameters);

@@ -13,6 +13,7 @@
 #include "base/json/json.h"
 #include "base/log.h"
 #include "report/records/metrics_row.h"
+#include "train/checks/extension.h"
 #include "train/run/checkpoint.h"
 #include "train/run/run_records.h"
 
@@ -112,6 +113,10 @@ void SaveModel(const Trainer& trainer, const RunFolder& folder, const LoopState&
                        ? fmt::format("; its adapters are in {}", folder.adapter().native())
                        : ""));
   if (validation != nullptr) WarnOfNoImprovement(trainer.validator->name(), *validation);
+}
+
+void DropCheckpoints(const Trainer& trainer, const RunPlan& plan, const RunFolder& folder) {
+  if (plan.drops_checkpoints) folder.KeepOnly(StartOfLongerRun(trainer, plan, folder));
 }
 
 bool IsFinished(const RunFolder& folder) {

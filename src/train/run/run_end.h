@@ -16,6 +16,10 @@ namespace tandem::train {
 void SaveModel(const Trainer& trainer, const RunFolder& folder, const LoopState& state,
                const ValidationState* validation, LineLog& metrics);
 
+// Drops the checkpoints of a finished run from which no longer run would go on, unless its recipe
+// says how many stay. Its model has the best weights. Throws OutputError.
+void DropCheckpoints(const Trainer& trainer, const RunPlan& plan, const RunFolder& folder);
+
 // Whether the run ended at its last checkpoint and has written its model.
 bool IsFinished(const RunFolder& folder);
 

@@ -188,6 +188,19 @@ void RunFolder::Prune(const RunPlan& plan, int64_t step, int64_t best_step) cons
   KeepBests(best_step);
 }
 
+void RunFolder::KeepOnly(const std::optional<int64_t>& start) const {
+  const std::optional<int64_t> last = LatestCheckpoint();
+  for (const int64_t number : Checkpoints()) {
+    if (number != start && number != last) Remove(Checkpoint(number));
+  }
+  if (last && last != start) DropTensors(Checkpoint(*last));
+  std::optional<int64_t> best;
+  if (start) best = ReadFacts(Checkpoint(*start)).best_step;
+  for (const int64_t number : NumbersIn(checkpoints(), kBest)) {
+    if (number != best) Remove(Best(number));
+  }
+}
+
 void RunFolder::RemoveCheckpoint(int64_t step) const { Remove(Checkpoint(step)); }
 void RunFolder::RemoveMining() const { Remove(mining()); }
 

@@ -43,6 +43,10 @@ class RunFolder {
   // kept does not depend on interruptions.
   void Prune(const RunPlan& plan, int64_t step, int64_t best_step) const;
   void RemoveCheckpoint(int64_t step) const;
+  // For a finished run: keeps the checkpoint of `start` with its best weights, if there is one, and
+  // of the last checkpoint at least its state; removes all others. May be called again, as after a
+  // process that was killed here.
+  void KeepOnly(const std::optional<int64_t>& start) const;
   void RemoveMining() const;
   // Removes all best weights but those of `best_step` and those that were the best at an existing
   // checkpoint, from which a run may resume.

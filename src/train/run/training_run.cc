@@ -45,13 +45,20 @@ std::optional<std::string> RecordedRecipe(const RunFolder& folder, dist::Process
 
 // A resumed run keeps the values that it began with if the recipe leaves the choice to Tandem: an
 // earlier version may have had other defaults for the objective's parameters, used no negatives by
-// default, or had no mask of a query's own text.
+// default, had no mask of a query's own text, kept copies apart in smaller batches, or kept two
+// checkpoints of a finished run.
 void KeepChoices(config::LoadedRecipe& loaded, const RunFolder& folder, const std::string& record) {
   const config::Recipe begun =
       ReadResolvedRecipe(record, folder.recipe().native(), loaded.catalogues);
   config::Recipe& recipe = loaded.recipe;
   if (!loaded.positions.contains("data.masks.query_text")) {
     recipe.data.masks.query_text = begun.data.masks.query_text;
+  }
+  if (!loaded.positions.contains("sampling.no_duplicates")) {
+    recipe.sampling.no_duplicates = begun.sampling.no_duplicates;
+  }
+  if (!recipe.train.keep_checkpoints) {
+    recipe.train.keep_checkpoints = begun.train.keep_checkpoints;
   }
   if (!recipe.data.negatives) recipe.data.negatives = begun.data.negatives;
   if (recipe.objective.name != begun.objective.name) return;
@@ -90,6 +97,16 @@ void CheckInputsAreThoseOf(const RunInputs& inputs, const RunFolder& folder, int
                                  "start a new run",
                                  folder.path().native()));
   }
+}
+
+// Throws if the run was finished once, dropped its checkpoints, and has lost its model or the end
+// of its metrics since.
+void CheckHasTensors(const RunFolder& folder, int64_t step) {
+  if (HasTensors(folder.Checkpoint(step))) return;
+  throw ModelError(
+      folder.Checkpoint(step).native(), "",
+      "has no weights: the run was finished and dropped them (train.keep_checkpoints), "
+      "and its model or the last line of its metrics.jsonl is gone; start a new run");
 }
 
 // Runs the loop to its end. If the run diverges, the error names the last checkpoint.
@@ -189,6 +206,7 @@ void TrainIn(const RunFolder& folder, Trainer& trainer, const Continuation& cont
   folder.RemoveMining();      // files of an interrupted round that was not due again
   tensor::TrimTensorArena();  // frees memory of the steps for the best weights
   SaveModel(trainer, folder, loop.state(), observers.validation(), logs->metrics);
+  DropCheckpoints(trainer, plan, folder);
   logs->timing.Write(report::ToJson(report::EndRow{
       .step = loop.state().step, .most_memory_bytes = static_cast<int64_t>(MostResidentMemory())}));
 }
@@ -245,7 +263,12 @@ Continuation Continue(const Trainer& trainer, const RunFolder& folder, dist::Pro
     if (continuation.checkpoint) {
       CheckInputsAreThoseOf(trainer.inputs, folder, *continuation.checkpoint);
     }
-    *finished = !continuation.extended && IsFinished(folder);
+    if (continuation.extended) return;
+    *finished = IsFinished(folder);
+    if (*finished)
+      DropCheckpoints(trainer, continuation.plan, folder);  // perhaps not all are gone
+    else if (continuation.checkpoint)
+      CheckHasTensors(folder, *continuation.checkpoint);
   });
   const std::string told =
       group.BroadcastBytes(Json({continuation.checkpoint.value_or(-1), *finished}).Dump());

@@ -145,6 +145,7 @@ double SecondsPerText(model::DualEncoder& model, const TextsToEncode& texts,
   const size_t sample = std::min(kSample, texts.count);
   const auto place = [&](size_t i) { return i * texts.count / sample; };
   search::EncodeOptions of_sample = options;
+  of_sample.before = nullptr;
   if (texts.prompt) of_sample.prompt = [&](size_t i) { return texts.prompt(place(i)); };
   const auto encode = [&](size_t count) {
     search::EncodeTexts(

@@ -46,7 +46,7 @@ void StopIfAsked(const StopRequest& stop, const std::filesystem::path& cache) {
       signal,
       cache.empty()
           ? "interrupted while the base model scored the pairs; nothing of it is kept, because "
-            "TANDEM_CACHE is set to nothing, and the same command begins anew"
+            "there is no cache, and the same command begins anew"
           : fmt::format("interrupted while the base model scored the pairs; {} keeps the blocks "
                         "that it has encoded, and the same command goes on from there",
                         (cache / "embeddings").native()));

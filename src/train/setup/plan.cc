@@ -51,7 +51,8 @@ RunPlan WithSteps(RunPlan plan, int64_t steps) {
 }
 
 RunPlan MakePlan(const config::Recipe& recipe, const sampling::Sampler& sampler) {
-  RunPlan plan{.keep_checkpoints = recipe.train.keep_checkpoints,
+  RunPlan plan{.keep_checkpoints = recipe.train.keep_checkpoints.value_or(2),
+               .drops_checkpoints = !recipe.train.keep_checkpoints,
                .by_progress = !recipe.train.steps && !sampler.KnowsBatches()};
   if (recipe.train.steps) {
     plan.steps = *recipe.train.steps;

@@ -30,6 +30,9 @@ struct RunPlan {
   int64_t checkpoint_every = 0;  // 0: only at the end
   int64_t validate_every = 0;    // 0: never
   int64_t keep_checkpoints = 2;  // at least 1
+  // A finished run drops the checkpoints from which no longer run would go on. The recipe does not
+  // say how many stay.
+  bool drops_checkpoints = false;
   // Number of batches of the whole run, if `train.epochs` gives its length and the number is known:
   // the last step has the batches that are left for it, at most `train.accumulate`. None: every
   // step has all of its batches, or the run ends with its epochs.

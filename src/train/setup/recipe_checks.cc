@@ -31,7 +31,21 @@ void CheckMeasures(const config::LoadedRecipe& loaded) {
   }
 }
 
+namespace {
+
+// A copy that meets another one must be no negative of it.
+void CheckMasksCopies(const config::LoadedRecipe& loaded) {
+  const bool given = loaded.positions.contains("sampling.no_duplicates");
+  if (!given || !loaded.recipe.sampling.fills_batches() || loaded.recipe.data.masks.copies) return;
+  throw loaded.ErrorAt("sampling.no_duplicates",
+                       "is \"mask\", but data.masks.copies = false leaves copies that meet in a "
+                       "batch unmasked; give true, false, or data.masks.copies = true");
+}
+
+}  // namespace
+
 void CheckKeys(const config::LoadedRecipe& loaded) {
+  CheckMasksCopies(loaded);
   CheckBankFits(loaded);
   const objective::Needs needs = NeedsOf(loaded.recipe.objective);
   CheckLabelKeys(loaded, needs);

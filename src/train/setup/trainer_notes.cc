@@ -43,7 +43,7 @@ void WarnOfSmallBatches(const Trainer& trainer) {
     Warn(fmt::format(
         "queries with the same text or paired document are kept out of each other's "
         "batches: an epoch has {} batches of at most {} queries instead of {} of up to {}; "
-        "sampling.no_duplicates = false would allow them together",
+        "sampling.no_duplicates = \"mask\" keeps batches full and masks those that meet",
         batches, LargestBatch(*trainer.sampler), fewest, std::min(batch, queries)));
   }
 }

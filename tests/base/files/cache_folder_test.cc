@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "support/captured_messages.h"
 
 namespace tandem {
 namespace {
@@ -59,10 +60,41 @@ TEST(CacheFolder, RelativePathsAreNoFolders) {
       UsageError);
 }
 
-TEST(CacheFolder, ThereMustBeOne) {
+TEST(CacheFolder, WithoutAHomeNothingIsKeptWhichIsSaid) {
   const Variable home("HOME", nullptr), xdg("XDG_CACHE_HOME", nullptr),
       own("TANDEM_CACHE", nullptr);
-  EXPECT_THROW(CacheFolder(), UsageError);
+  const CapturedMessages messages;
+  EXPECT_EQ(CacheFolder(), "");
+  EXPECT_THAT(messages.text(), testing::HasSubstr("HOME is not set"));
+}
+
+TEST(CacheFolder, LimitIsAnAmountOfBytes) {
+  const Variable own("TANDEM_CACHE", "/scratch/tandem");
+  {
+    const Variable limit("TANDEM_CACHE_BYTES", nullptr);
+    EXPECT_EQ(CacheLimit(), uint64_t{16} << 30);
+  }
+  {
+    const Variable limit("TANDEM_CACHE_BYTES", "1.5GiB");
+    EXPECT_EQ(CacheLimit(), uint64_t{3} << 29);
+    EXPECT_EQ(CacheFolder(), "/scratch/tandem");
+  }
+  const Variable none("TANDEM_CACHE_BYTES", "0");
+  EXPECT_EQ(CacheFolder(), "");
+}
+
+TEST(CacheFolder, ALimitThatIsNoAmountNamesItsVariable) {
+  const Variable own("TANDEM_CACHE", "/scratch/tandem");
+  for (const char* value : {"much", "-1", "5 apples", "nan", "GiB"}) {
+    const Variable limit("TANDEM_CACHE_BYTES", value);
+    try {
+      CacheFolder();
+      ADD_FAILURE() << value;
+    } catch (const UsageError& error) {
+      EXPECT_THAT(error.what(),
+                  testing::HasSubstr(std::string("TANDEM_CACHE_BYTES is \"") + value + "\""));
+    }
+  }
 }
 
 }  // namespace

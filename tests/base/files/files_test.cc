@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <set>
 #include <string>
 
 #include "base/error.h"
@@ -25,6 +26,20 @@ TEST(AtomicFile, WithoutCommitTheOldFileStays) {
   }
   EXPECT_EQ(ReadFile(path), "old");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(RemoveUnfinishedFiles, LeavesWhatHasAnotherName) {
+  const TemporaryFolder folder;
+  for (const char* name : {"a.tmp17", "b.json.tmp9", "c.tmp", "d.tmp1x", "tmp3", "e"}) {
+    WriteFileAtomically(folder.path() / name, "x");
+  }
+  RemoveUnfinishedFiles(folder.path());
+  std::set<std::string> left;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    left.insert(entry.path().filename().native());
+  }
+  EXPECT_EQ(left, (std::set<std::string>{"c.tmp", "d.tmp1x", "e", "tmp3"}));
+  RemoveUnfinishedFiles(folder.path() / "none");  // nothing happens
 }
 
 TEST(AtomicFile, WriteAtOverwritesWhatIsThere) {

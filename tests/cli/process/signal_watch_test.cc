@@ -1,8 +1,17 @@
 #include "cli/process/signal_watch.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <thread>
+
+#include "base/files/files.h"
+#include "support/captured_messages.h"
+#include "support/temporary_folder.h"
 
 namespace tandem::app {
 namespace {
@@ -24,6 +33,28 @@ TEST(SignalWatch, NotesASignalAndPutsBackWhatWasThere) {
     EXPECT_EQ(SignalWatch::Received(), SIGTERM);
   }
   EXPECT_EQ(HandlerOf(SIGTERM), before);
+}
+
+// In a process of its own, which the second signal ends.
+[[noreturn]] void GetTwoSignals(const std::filesystem::path& folder) {
+  const CapturedMessages captured(ProgressView::kNone);
+  const SignalWatch watch("a test");
+  AtomicFile* const file = new AtomicFile(folder / "file");
+  file->Write("begun");
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // a block
+  static_cast<void>(SignalWatch::Received());
+  std::raise(SIGINT);
+  while (captured.text().empty()) std::this_thread::yield();
+  std::fputs(captured.text().c_str(), stderr);
+  std::raise(SIGINT);
+  while (true) ::pause();
+}
+
+TEST(SignalWatch, SaysThatItFinishesAndEndsAtTheSecondSignal) {
+  const TemporaryFolder folder;
+  EXPECT_EXIT(GetTwoSignals(folder.path()), testing::ExitedWithCode(130),
+              "finishing a test \\(up to 1 s\\); again to stop at once");
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(SignalWatch, LeavesIgnoredSignalsIgnored) {

@@ -130,6 +130,35 @@ TEST_F(CalibrateCommand, PlattGoesIntoTandemJsonAndNothingElseChanges) {
   EXPECT_EQ(printed["methods"][1]["reliability"].size(), 15U);
 }
 
+// Of each query the document that a search puts first, whatever it is.
+TEST_F(CalibrateCommand, FitsToTheFirstHitsAlone) {
+  const ProgramResult result = Calibrate({"--depth", "1", "--format", "json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  std::map<std::string, Document> first;
+  for (const Document& one : AllDocuments()) first.emplace(one.query, one);
+  size_t positives = 0;
+  for (const auto& [query, one] : first) positives += one.positive;
+  const json printed = json::parse(result.out);
+  EXPECT_EQ(printed["positives"], positives);
+  EXPECT_EQ(printed["others"], first.size() - positives);
+  const json probability = TandemJson()["probability"];
+  EXPECT_EQ(
+      probability["fitted_on"],
+      fmt::format("data, split train, each query's first document: {} positives and {} others "
+                  "of {} queries",
+                  positives, first.size() - positives, first.size()));
+  const double scale = probability["scale"], bias = probability["bias"];
+  double by_bias = 0;
+  const auto count = static_cast<double>(positives);
+  for (const auto& [query, one] : first) {
+    const double target = one.positive ? (count + 1) / (count + 2)
+                                       : 1 / (static_cast<double>(first.size()) - count + 2);
+    by_bias += Logistic(scale * one.score + bias) - target;
+  }
+  EXPECT_NEAR(by_bias, 0, 1e-4);
+  EXPECT_EQ(Calibrate({"--depth", "0"}).exit_code, 2);
+}
+
 TEST_F(CalibrateCommand, IsotonicAndADryRun) {
   const auto before = ModelFiles();
   const ProgramResult dry = Calibrate({"--method", "isotonic", "--dry-run", "--format", "tsv"});

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,6 +69,28 @@ TEST(CommandDescription, HoldsEveryCommand) {
     for (const config::EntryInfo* entry : catalogue.entries) expected.emplace_back(entry->name);
   }
   EXPECT_EQ(names, expected);
+}
+
+// Each command shows two examples or more, which call it by its name with flags that it has.
+TEST(CommandDescription, ExamplesAreOfTheirCommands) {
+  ForEachCommand(DescribeProgram(Commands()), [](const CommandDescription& command) {
+    if (!command.commands.empty()) return;
+    EXPECT_GE(command.examples.size(), 2U) << command.name;
+    for (const Example& example : command.examples) {
+      const std::string line = std::string(example.line) + " ";
+      size_t at = line.find(command.name + " ");
+      if (command.name == "tandem version" && at == line.npos) at = line.find("tandem --version");
+      ASSERT_NE(at, line.npos) << line;
+      std::istringstream words(line.substr(at + command.name.size()));
+      for (std::string word; words >> word && word != "|" && word != ">";) {
+        if (!word.starts_with("--")) continue;
+        const auto has = [&](const FlagDescription& flag) {
+          return std::find(flag.names.begin(), flag.names.end(), word) != flag.names.end();
+        };
+        EXPECT_TRUE(std::any_of(command.flags.begin(), command.flags.end(), has)) << line << word;
+      }
+    }
+  });
 }
 
 // Whether `text` has `flag` as a whole: "--model" and not "--model-name".

@@ -197,8 +197,8 @@ class EncodeMemory : public EncodeCommandTest {
       file.Write(fmt::format("{{\"_id\": \"d{}\", \"text\": \"{}{}\"}}\n", i, TextOf(i), blank));
     }
     file.Commit();
-    const pid_t child = StartTandem(
-        Arguments({Path(name), "--output", Path("out"), "--block-texts", "500", "--quiet"}));
+    const pid_t child = StartTandem(Arguments(
+        {Path(name), "--output", Path("out"), "--block-texts", "500", "--quiet", "--force"}));
     int status = 0;
     struct rusage usage {};
     EXPECT_EQ(::wait4(child, &status, 0, &usage), child);

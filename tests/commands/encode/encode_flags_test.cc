@@ -56,6 +56,7 @@ const std::vector<FlagCase>& Cases() {
       {"--shard", kDecides, more({"--shard", "0/3"}), "give the same number of shards",
        more({"--shard", "0/2"})},
       {"--resume", kNotOfFiles},
+      {"--force", kNotOfFiles},
       {"--block-texts", kDecides, more({"--block-texts", "50"}), "give the same --block-texts"},
       {"--kind", kDecides, more({"--kind", "query"}), "give the same --kind"},
       {"--prompt", kDecides, more({"--prompt", "a prompt"}), "give the same --prompt"},
@@ -90,10 +91,12 @@ class EncodeFlags : public EncodeCommandTest {
       all.push_back(is_file ? Path(word) : word);
     }
     all.insert(all.end(), {"--output", Path(output)});
+    const auto has = [&](const char* flag) {
+      return std::find(all.begin(), all.end(), flag) != all.end();
+    };
     if (resume) all.emplace_back("--resume");
-    if (std::find(all.begin(), all.end(), "--threads") == all.end()) {
-      all.insert(all.end(), {"--threads", "2"});
-    }
+    if (!has("--resume") && !has("--force")) all.emplace_back("--force");  // over the one before
+    if (!has("--threads")) all.insert(all.end(), {"--threads", "2"});
     return RunTandem(all);
   }
 

@@ -159,7 +159,7 @@ TEST_F(EncodeResume, WhatHasChangedIsNamed) {
   };
   refused(InFolder({"--resume", "--precision", "int8"}), 2,
           "out/embeddings.npy: was encoded with precision fp32, and now it is int8; give the same "
-          "--precision, or encode without --resume");
+          "--precision, or encode with --force");
   refused(InFolder({"--resume", "--max-document-tokens", "5"}), 2, "with tokens a text 64");
   refused(InFolder({"--resume", "--prompt", "a prompt"}), 2, "with another prompt");
   refused(InFolder({"--resume", "--dimensions", "8"}), 2, "with numbers an embedding 32");
@@ -235,8 +235,13 @@ TEST_F(EncodeResume, FinishedFilesThatItDoesNotKnowStay) {
   EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_THAT(unknown.err, HasSubstr("no journal says what it was made of"));
   EXPECT_EQ(ReadFile(Path("out/ids.txt")), ids);
-  ASSERT_EQ(Encode(InFolder()).exit_code, 0);
+  const ProgramResult unasked = Encode(InFolder());
+  EXPECT_EQ(unasked.exit_code, 2);
+  EXPECT_THAT(unasked.err, HasSubstr(Path("out/embeddings.npy") + ": exists already: --force"));
+  EXPECT_EQ(ReadFile(Path("out/ids.txt")), ids);
+  ASSERT_EQ(Encode(InFolder({"--force"})).exit_code, 0);
   ExpectFinished();
+  EXPECT_THAT(Encode(InFolder({"--force", "--resume"})).err, HasSubstr("give one of them"));
 }
 
 // The process may end between the renames.
@@ -263,8 +268,8 @@ TEST_F(EncodeResume, OneProcessAtATime) {
 TEST_F(EncodeResume, AFailedRunLeavesFinishedFilesAndTheirJournal) {
   ASSERT_EQ(Encode(InFolder()).exit_code, 0);
   Write("b.jsonl", Lines(0, 1) + "{\n");
-  EXPECT_EQ(Encode({Path("b.jsonl"), "--output", Path("out")}).exit_code, 3);
-  EXPECT_EQ(Encode({"-", "--output", Path("out")}, Lines(0, 1) + "{\n").exit_code, 3);
+  EXPECT_EQ(Encode({Path("b.jsonl"), "--output", Path("out"), "--force"}).exit_code, 3);
+  EXPECT_EQ(Encode({"-", "--output", Path("out"), "--force"}, Lines(0, 1) + "{\n").exit_code, 3);
   ExpectFinished();
 }
 

@@ -230,7 +230,7 @@ TEST_F(EncodeShard, ReadersRefuseWhatIsNotTheCorpus) {
               ": is not as it was written (its checksum "
               "differs)");
   std::filesystem::remove(Path("parts/part-00002-of-00003.json"));
-  ASSERT_EQ(EncodeOne("2/3").exit_code, 0);
+  ASSERT_EQ(EncodeOne("2/3", {"--force"}).exit_code, 0);
   EXPECT_EQ(Search("parts").exit_code, 0);
   WriteCorpus(kTexts + 1);
   refused(Search("parts"), 3,

@@ -154,8 +154,6 @@ TEST_F(EvaluateCommand, FlagsOfModelsAndSets) {
   ExpectWrongArguments(
       {"evaluate", "--model", "m", "--dataset", "d", "--pool", "9", "--embeddings", "e"},
       "--pool encodes no whole corpus that --embeddings could keep");
-  ExpectWrongArguments({"evaluate", "--model", "m", "--dataset", "d", "--no-cache"},
-                       "--no-cache is for several models or data sets");
   ExpectWrongArguments(
       {"evaluate", "--model", "m", "--dataset", "d", "--dataset", "e", "--per-query"},
       "--per-query of several models or data sets needs --format tsv or json");

@@ -78,7 +78,7 @@ TEST_F(EvaluateThresholds, ATargetThatCannotBeMetSaysTheBestPossibleAndExitsWith
   EXPECT_EQ(result.exit_code, 6);
   EXPECT_THAT(result.err,
               HasSubstr("error: threshold precision=0.9 cannot be met: the best possible "
-                        "is 0.3333, at score 0.5000"));
+                        "is 0.3333, at score 0.5"));
   EXPECT_EQ(nlohmann::json::parse(result.out)["thresholds"][0]["met"], false);
   EXPECT_THAT(Evaluate("precision=0.9").out, HasSubstr("precision=0.9 (not met)"));
 }
@@ -120,6 +120,113 @@ TEST_F(EvaluateThresholds, WhereTheRunEndsNothingIsOverstated) {
   EXPECT_EQ(thresholds[0]["ends_at_depth"], true);
   EXPECT_TRUE(thresholds[1]["precision"]["value"].is_null());  // recall 2/3 needs 0.8
   EXPECT_DOUBLE_EQ(thresholds[1]["recall"]["value"], 2 / 3.0);
+}
+
+TEST_F(EvaluateThresholds, SaysOnWhichDataTheyWereChosen) {
+  EXPECT_THAT(Evaluate("precision=0.6").out, HasSubstr("\nchosen on qrels: 2 queries;"));
+  EXPECT_THAT(Evaluate("precision=0.6", {"--format", "tsv"}).out,
+              HasSubstr("\nthresholds:chosen_on\tall\tqrels\n"));
+  const auto json = nlohmann::json::parse(Evaluate("recall=0.5", {"--format", "json"}).out);
+  EXPECT_EQ(json["chosen_on"]["data"], "qrels");
+  EXPECT_EQ(json["chosen_on"]["run"], "run");
+  EXPECT_EQ(json["chosen_on"]["queries"], 2);
+}
+
+// Two queries more, of which one gets nothing at 0.8.
+TEST_F(EvaluateThresholds, AreMeasuredOnOtherData) {
+  const ProgramResult chosen = Evaluate("precision=0.6,recall=1", {"--format", "json"});
+  WriteFileAtomically(Path("chosen.json"), chosen.out);
+  WriteFileAtomically(Path("other"), "c 0 p1 1\nd 0 p2 1\nd 0 p3 1\n");
+  WriteFileAtomically(Path("other.run"),
+                      "c Q0 n1 1 0.7 t\nc Q0 p1 2 0.4 t\nc Q0 n3 3 0.01 t\n"
+                      "d Q0 p2 1 0.9 t\nd Q0 n2 2 0.8 t\nd Q0 p3 3 0.5 t\n");
+  const auto apply = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {
+        "evaluate",         "--qrels",    Path("other"), "--run",
+        Path("other.run"),  "--measures", "map",         "--apply-thresholds",
+        Path("chosen.json")};
+    words.insert(words.end(), more.begin(), more.end());
+    return RunTandem(words);
+  };
+  const ProgramResult result = apply({"--format", "json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("are scores of run run, and nothing says whether those of run "
+                                    "other.run are comparable"));
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_EQ(json["chosen_on"]["data"], "qrels");
+  EXPECT_EQ(json["measured_on"]["data"], "other");
+  const auto& precision = json["applied"][0];
+  EXPECT_EQ(precision["wish"], "precision=0.6");
+  EXPECT_EQ(precision["threshold"], 0.8);
+  EXPECT_EQ(precision["precision"]["value"], 0.5);
+  EXPECT_DOUBLE_EQ(precision["recall"]["value"], 1 / 3.0);
+  EXPECT_EQ(precision["nothing"]["value"], 0.5);
+  EXPECT_EQ(precision["results"]["value"], 1.0);
+  EXPECT_EQ(precision["queries_with_nothing"], 1);
+  EXPECT_NEAR(precision["nothing"]["low"].get<double>(), 0.0126, 1e-4);
+  const auto& recall = json["applied"][1];  // 0.5: the run of d ends there
+  EXPECT_TRUE(recall["precision"]["value"].is_null());
+  EXPECT_DOUBLE_EQ(recall["recall"]["value"], 2 / 3.0);
+  EXPECT_THAT(result.err,
+              HasSubstr("threshold recall=1 (score 0.5): precision and number of results "
+                        "are unknown"));
+  EXPECT_THAT(apply({}).out, HasSubstr("chosen on qrels; measured on other: 2 queries\n"));
+  EXPECT_THAT(apply({"--format", "tsv"}).out, HasSubstr("\nprecision=0.6:nothing\tall\t0.5\n"));
+  // On the data that they were chosen on.
+  const ProgramResult same = RunTandem({"evaluate", "--qrels", Path("qrels"), "--run", Path("run"),
+                                        "--apply-thresholds", Path("chosen.json")});
+  EXPECT_THAT(same.err, HasSubstr("were chosen on qrels, which they are measured on"));
+}
+
+TEST_F(EvaluateThresholds, OneAboveEveryScoreShowsNothingWhichIsSaid) {
+  WriteFileAtomically(Path("high.json"), R"({"thresholds": [
+      {"wish": "precision=0.9", "met": true, "threshold": {"value": 2}}]})");
+  const ProgramResult result =
+      RunTandem({"evaluate", "--qrels", Path("qrels"), "--run", Path("run"), "--format", "json",
+                 "--apply-thresholds", Path("high.json")});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("does not say which model and data"));
+  EXPECT_THAT(result.err, HasSubstr("threshold precision=0.9 (score 2) is above every score: all 2 "
+                                    "queries get nothing, and precision is undefined"));
+  const auto applied = nlohmann::json::parse(result.out)["applied"][0];
+  EXPECT_EQ(applied["nothing"]["value"], 1.0);
+  EXPECT_TRUE(applied["precision"]["value"].is_null());
+  EXPECT_EQ(applied["recall"]["value"], 0.0);
+}
+
+TEST_F(EvaluateThresholds, FilesThatHoldNoThresholdsAreNamed) {
+  const auto expect = [&](const std::string& text, const std::string& message) {
+    WriteFileAtomically(Path("file.json"), text);
+    const ProgramResult result = RunTandem({"evaluate", "--qrels", Path("qrels"), "--run",
+                                            Path("run"), "--apply-thresholds", Path("file.json")});
+    EXPECT_EQ(result.exit_code, 3) << text << result.err;
+    EXPECT_THAT(result.err, HasSubstr(Path("file.json") + ": ")) << text;
+    EXPECT_THAT(result.err, HasSubstr(message)) << text;
+    EXPECT_EQ(result.out, "") << text;
+  };
+  expect("", "is empty; expected what `tandem evaluate --thresholds TARGETS --format json` prints");
+  expect(" \n", "is empty");
+  expect("[1]", "is not a JSON object");
+  expect("{\"measures\": {}}", "has no member `thresholds`");
+  expect("{\"thresholds\": []}", "its list of thresholds is empty");
+  const auto with = [](const std::string& value, const char* met = "true") {
+    return R"({"thresholds": [{"wish": "recall=1", "met": )" + std::string(met) +
+           R"(, "threshold": {"value": )" + value + "}}]}";
+  };
+  expect(with("NaN"), "file.json");
+  expect(with("null"), "`thresholds.0.threshold.value` is null, no finite number");
+  expect(with("\"0.5\""), "`thresholds.0.threshold.value` is \"0.5\", no finite number");
+  expect(with("1e999"), "file.json");
+  expect(with("0.5", "false"), "none of its targets was met (recall=1)");
+  EXPECT_EQ(RunTandem({"evaluate", "--qrels", Path("qrels"), "--run", Path("run"),
+                       "--apply-thresholds", Path("none.json")})
+                .exit_code,
+            3);
+  const ProgramResult both =
+      RunTandem({"evaluate", "--qrels", Path("qrels"), "--run", Path("run"), "--thresholds",
+                 "recall=0.5", "--apply-thresholds", Path("file.json")});
+  EXPECT_EQ(both.exit_code, 2);
+  EXPECT_THAT(both.err, HasSubstr("give one of them"));
 }
 
 TEST_F(EvaluateThresholds, TargetsAreCheckedBeforeFilesAreOpened) {

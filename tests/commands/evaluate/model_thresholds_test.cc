@@ -75,6 +75,83 @@ TEST_F(ModelThresholds, AreThoseOfARunOfTheWholeCorpus) {
   EXPECT_EQ(Parse(Evaluate(of_model)), model);
 }
 
+// What is chosen on one split and measured there again has the same counts, also those below the
+// samples; on another split it has those that a run of the whole corpus says.
+TEST_F(ModelThresholds, AreMeasuredOnOtherData) {
+  const std::string targets = "recall=1,recall=0.5,precision=0.002,results=3";
+  const ProgramResult chosen = Evaluate(
+      {"--split", "dev", "--thresholds", targets, "--format", "json", "--measures", "map"});
+  const auto before = Parse(chosen);
+  EXPECT_EQ(before["chosen_on"]["data"], "data");
+  EXPECT_EQ(before["chosen_on"]["split"], "dev");
+  EXPECT_EQ(before["chosen_on"]["precision"], "fp32");
+  Write("chosen.json", chosen.out);
+  const auto apply = [&](const std::string& split, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words = {"--split",           split,        "--apply-thresholds",
+                                      Path("chosen.json"), "--measures", "map",
+                                      "--format",          "json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return Evaluate(words);
+  };
+  const ProgramResult same = apply("dev");
+  EXPECT_THAT(same.err, HasSubstr("were chosen on data, split dev, which they are measured on"));
+  const auto again = Parse(same)["applied"];
+  ASSERT_EQ(again.size(), 4U);
+  for (size_t t = 0; t < 4; ++t) {
+    for (const char* value : {"precision", "recall", "results"}) {
+      EXPECT_EQ(again[t][value]["value"], before["thresholds"][t][value]["value"]) << t << value;
+    }
+    EXPECT_EQ(again[t]["threshold"], before["thresholds"][t]["threshold"]["value"]);
+  }
+  // A run says the same of other queries.
+  ASSERT_EQ(
+      Search({"--split", "train", "--top-k", "1200", "--output", Path("train.trec")}).exit_code, 0);
+  const auto of_model = Parse(apply("train"))["applied"];
+  const auto of_run =
+      Parse(RunTandem({"evaluate", "--qrels", Path("data/qrels/train.tsv"), "--run",
+                       Path("train.trec"), "--apply-thresholds", Path("chosen.json"), "--measures",
+                       "map", "--format", "json", "--quiet"}))["applied"];
+  for (size_t t = 0; t < 4; ++t) {
+    EXPECT_EQ(of_model[t]["found"], of_run[t]["found"]) << t;
+    EXPECT_EQ(of_model[t]["queries_with_nothing"], of_run[t]["queries_with_nothing"]) << t;
+    EXPECT_EQ(of_model[t]["recall"], of_run[t]["recall"]) << t;
+    if (of_run[t]["shown"].is_null()) continue;
+    EXPECT_EQ(of_model[t]["shown"], of_run[t]["shown"]) << t;
+  }
+}
+
+TEST_F(ModelThresholds, ThoseOfAnotherModelAreRefused) {
+  const ProgramResult chosen = Evaluate(
+      {"--split", "dev", "--thresholds", "recall=0.5", "--format", "json", "--measures", "map"});
+  Write("chosen.json", chosen.out);
+  const std::vector<std::string> apply = {"--split",           "train",      "--apply-thresholds",
+                                          Path("chosen.json"), "--measures", "map"};
+  const auto with = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = apply;
+    words.insert(words.end(), more.begin(), more.end());
+    return Evaluate(words);
+  };
+  const ProgramResult precision = with({"--precision", "int8"});
+  EXPECT_EQ(precision.exit_code, 0) << precision.err;
+  EXPECT_THAT(precision.err, HasSubstr("were chosen with precision fp32, now int8"));
+  EXPECT_THAT(with({"--prompt", "alpha "}).err, HasSubstr("query prompt "));
+  EXPECT_THAT(with({"--relevance-level", "2"}).err,
+              HasSubstr("were chosen with relevance level 1, now it is 2"));
+  WriteTinyModel(Path("model"), {.pooling = "cls"});
+  const ProgramResult other = with({});
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_EQ(other.out, "");
+  EXPECT_THAT(other.err,
+              HasSubstr("its thresholds are scores of another model (model, fingerprint"));
+  nlohmann::json dot = nlohmann::json::parse(chosen.out);
+  dot["chosen_on"]["similarity"] = "dot";
+  Write("chosen.json", dot.dump());
+  const ProgramResult similarity = with({});
+  EXPECT_EQ(similarity.exit_code, 2);
+  EXPECT_THAT(similarity.err, HasSubstr("its thresholds are scores by dot, but model compares by "
+                                        "cosine"));
+}
+
 TEST_F(ModelThresholds, UnmetTargetsOfAModel) {
   const ProgramResult result = Evaluate({"--split", "dev", "--thresholds", "results=0.01"});
   EXPECT_EQ(result.exit_code, 6);

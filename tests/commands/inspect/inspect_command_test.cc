@@ -1,8 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "embeddings/layouts/npy.h"
 #include "support/run_tandem.h"
@@ -208,6 +210,9 @@ TEST_F(InspectCommand, TrainingLines) {
   EXPECT_EQ(found["positives_per_line"]["highest"], 2);
   EXPECT_EQ(found["columns"][3]["column"], "source");
   EXPECT_EQ(found["columns"][3]["used"], false);
+  EXPECT_EQ(found["columns"][3]["read_as"], "not read");
+  EXPECT_EQ(found["columns"][0]["read_as"], "query");
+  EXPECT_EQ(found["columns"][1]["read_as"], "positive");
   EXPECT_EQ(found["repeats"]["pairs"], 2);
   EXPECT_EQ(found["repeats"]["positive_and_negative"], 1);
   EXPECT_EQ(found["empty_texts"], 1);
@@ -223,6 +228,8 @@ TEST_F(InspectCommand, LabelsAndGradesOfTrainingLines) {
   EXPECT_EQ(labels["negatives"], 1);
   EXPECT_EQ(labels["negatives_per_line"]["highest"], 1);
   EXPECT_EQ(labels["scores"]["meaning"], "labels");
+  EXPECT_EQ(labels["by_score"].dump(), R"([{"documents":1,"is":"negative","score":0.0},)"
+                                       R"({"documents":1,"is":"positive","score":1.0}])");
   EXPECT_EQ(labels["first_lines"].dump(),
             R"([{"document":"n","is":"negative","line":1,"query":"q","score":0.0},)"
             R"({"document":"p","is":"positive","line":1,"query":"q","score":1.0}])");
@@ -237,9 +244,60 @@ TEST_F(InspectCommand, LabelsAndGradesOfTrainingLines) {
   EXPECT_THAT(graded.err, HasSubstr("g.jsonl:1: \"scores\" has 0.8 for a document of a list"));
   const auto found = nlohmann::json::parse(graded.out);
   EXPECT_EQ(found["graded"], 2);
+  EXPECT_EQ(found["by_score"].dump(),
+            R"([{"documents":1,"score":0.3},{"documents":1,"score":0.8}])");
   EXPECT_EQ(found["positives"], 0);
   EXPECT_EQ(found["scores"]["meaning"], "undecided");
   EXPECT_EQ(found["first_lines"][1]["is"], "graded");
+}
+
+// More than 20 different scores are no labels that a person would count.
+TEST_F(InspectCommand, ManyScoresAreNotCountedOneByOne) {
+  std::string lines;
+  for (int i = 0; i < 21; ++i) {
+    lines += R"({"query": "q", "document": "d)" + std::to_string(i) + R"(", "score": 0.)" +
+             std::to_string(100 + i) + "}\n";
+  }
+  Write("s.jsonl", lines);
+  const auto found = nlohmann::json::parse(Inspect("s.jsonl", "json").out);
+  EXPECT_EQ(found["scores"]["documents"], 21);
+  EXPECT_FALSE(found.contains("by_score"));
+}
+
+TEST_F(InspectCommand, ColumnsOfOtherFormatsHaveRolesToo) {
+  Write("f.jsonl", R"({"query": "q", "pos": ["p"], "neg": ["n"], "type": "x", "prompt": "a"})"
+                   "\n");
+  const auto found = nlohmann::json::parse(Inspect("f.jsonl", "json").out);
+  std::vector<std::string> roles;
+  for (const auto& column : found["columns"]) roles.push_back(column["read_as"]);
+  EXPECT_EQ(roles, (std::vector<std::string>{"query", "positive", "negative", "not read",
+                                             "prompt of queries"}));
+  Write("t.jsonl", R"({"query_id": "1", "query": "q", "positive_passages": [{"docid": "d",)"
+                   R"( "text": "p"}], "negative_passages": []})"
+                   "\n");
+  const auto passages = nlohmann::json::parse(Inspect("t.jsonl", "json").out);
+  roles.clear();
+  for (const auto& column : passages["columns"]) roles.push_back(column["read_as"]);
+  EXPECT_EQ(roles, (std::vector<std::string>{"id of the query", "query", "positive", "negative"}));
+}
+
+TEST_F(InspectCommand, BytesOfARunByItsParts) {
+  Write("run/metrics.jsonl", "{\"event\":\"step\",\"step\":1,\"loss\":0.5}\n");
+  const size_t log = std::filesystem::file_size(Path("run/metrics.jsonl"));
+  std::filesystem::create_directories(Path("run/model"));
+  Write("run/model/model.safetensors", "0123456789");
+  std::filesystem::create_directories(Path("run/checkpoints/step-00000001"));
+  Write("run/checkpoints/step-00000001/state.json", "{}\n");
+  std::filesystem::create_directories(Path("run/checkpoints/best-00000001"));
+  Write("run/checkpoints/best-00000001/weights.safetensors", "01234");
+  Write("run/notes.txt", "mine");
+  const auto found = nlohmann::json::parse(Inspect("run", "json").out);
+  EXPECT_EQ(found["bytes"], (nlohmann::json{{"model", 10},
+                                            {"best_weights", 5},
+                                            {"checkpoints", 3},
+                                            {"logs", log},
+                                            {"other", 4},
+                                            {"all", 22 + log}}));
 }
 
 TEST_F(InspectCommand, ABeirFolderAndWhatItsSplitsShare) {
@@ -299,7 +357,7 @@ TEST_F(InspectCommand, ATrainingRun) {
         "{\"event\": \"validation\", \"step\": 1, \"validation_mrr\": 0.25, \"best\": true}\n"
         "{\"event\": \"validation\", \"step\": 2, \"validation_mrr\": 0.125, \"best\": false}\n"
         "{\"event\": \"step\", \"step\": 3, \"los");  // killed while it wrote
-  const auto under_way = nlohmann::json::parse(Inspect("run", "json").out);
+  auto under_way = nlohmann::json::parse(Inspect("run", "json").out);
   EXPECT_EQ(under_way["kind"], "training_run");
   EXPECT_EQ(under_way["finished"], false);
   EXPECT_EQ(under_way["objective"], "infonce");
@@ -316,7 +374,9 @@ TEST_F(InspectCommand, ATrainingRun) {
         "{\"step\": 1, \"validation\": {\"mrr\": 0.25}, \"best\": true}\n"
         "{\"event\": \"validation\", \"step\": 2, \"validation_mrr\": 0.125, \"best\": false}\n"
         "{\"step\": 3, \"los");  // killed while it wrote
-  EXPECT_EQ(nlohmann::json::parse(Inspect("run", "json").out), under_way);
+  auto earlier = nlohmann::json::parse(Inspect("run", "json").out);
+  for (auto* found : {&earlier, &under_way}) found->erase("bytes");  // of the log
+  EXPECT_EQ(earlier, under_way);
   Write("run/metrics.jsonl",
         "{\"event\": \"validation\", \"step\": 1, \"validation_mrr\": 0.123456789, \"best\": "
         "true}\n");
@@ -375,8 +435,8 @@ TEST_F(InspectCommand, WhatCannotBeReadIsAnError) {
               ": nothing in this folder tells what it is; known are models (modules.json or "
               "config.json), adapters (adapter_config.json), training runs (recipe.resolved.toml), "
               "checkpoints (state.json), BEIR "
-              "data sets (corpus.jsonl and queries.jsonl) and embeddings (embeddings.npy, or parts "
-              "of `tandem encode --shard`)");
+              "data sets (corpus.jsonl and queries.jsonl), indexes (index.json) and embeddings "
+              "(embeddings.npy, or parts of `tandem encode --shard`)");
   Write("w.safetensors", std::string("\xff\0\0\0\0\0\0\0{}", 10));
   ExpectError("w.safetensors", 4,
               ": the header claims 255 bytes, but the file has only 2 after its length; it is cut "
@@ -409,7 +469,8 @@ TEST_F(InspectCommand, BrokenDataIsExitThreeAndUnknownEndingsExitTwo) {
   Write("picture.png", "x");
   ExpectError("picture.png", 2,
               ": the ending does not tell what the file holds; known endings are .safetensors, "
-              ".npy, .jsonl, .jsonl.gz, .trec, .run, .tsv, .tsv.gz, .qrels");
+              ".npy, .embeddings, .jsonl, .jsonl.gz, .csv, .csv.gz, .trec, .run, .tsv, .tsv.gz, "
+              ".qrels");
   Write("train.parquet", "PAR1");
   ExpectError("train.parquet", 3,
               ": is a Parquet file, which is not read; write it as JSON lines, in Python: "

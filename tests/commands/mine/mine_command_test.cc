@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -81,17 +82,28 @@ TEST_F(MineCommand, WritesQueriesWithPositivesAndMinedNegatives) {
 }
 
 TEST_F(MineCommand, WritesTheOtherFormats) {
-  ASSERT_EQ(Mine({"--range", "1:4", "--negatives", "2", "--output-format", "beir"}).exit_code, 0);
+  ASSERT_EQ(Mine({"--range", "1:4", "--negatives", "2", "--to", "beir"}).exit_code, 0);
   EXPECT_EQ(ReadFile(Path("out/qrels/train.tsv")),
             "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t1\nq1\td3\t0\nq1\td4\t0\n"
             "q2\td6\t2\nq2\td5\t0\nq2\td4\t0\n");
   std::filesystem::remove_all(Path("out"));
   const ProgramResult columns =
-      Mine({"--range", "1:4", "--negatives", "2", "--output-format", "sentence_transformers"});
+      Mine({"--range", "1:4", "--negatives", "2", "--to", "sentence_transformers"});
   ASSERT_EQ(columns.exit_code, 0) << columns.err;
   EXPECT_THAT(ReadFile(Path("out")),
               HasSubstr("{\"anchor\": \"one\", \"positive\": \"text 1\", \"negative_1\": \"text "
                         "3\", \"negative_2\": \"text 4\"}\n"));
+}
+
+TEST_F(MineCommand, TheSummaryAsJson) {
+  const ProgramResult result =
+      Mine({"--range", "1:4", "--negatives", "2", "--format", "json", "--absolute-margin", "0"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto found = nlohmann::json::parse(result.out);
+  EXPECT_EQ(found["queries"], 2);
+  EXPECT_TRUE(found.contains("left_out_by_margins"));
+  EXPECT_EQ(found["judged_in_range"], 2);
+  EXPECT_EQ(found["false_negative_rate"], 0.5);
 }
 
 TEST_F(MineCommand, MarginsAndShortResultsLeaveFewer) {
@@ -142,7 +154,7 @@ TEST_F(MineCommand, FlagsWithoutSense) {
   ExpectError(with({"--run", run, "--relative-margin", "2"}), 2, "--relative-margin is 2");
   ExpectError(with({"--run", run, "--memory", "much"}), 2,
               "--memory is much; expected an amount as 2GiB or 500MiB");
-  ExpectError(with({"--run", run, "--output-format", "csv"}), 2, "--output-format");
+  ExpectError(with({"--run", run, "--to", "csv"}), 2, "--to");
 }
 
 TEST_F(MineCommand, AnOutputThatExistsStays) {

@@ -1,4 +1,5 @@
 // `tandem prune` on a small model, as a user runs it.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -179,6 +180,29 @@ TEST_F(PruneCommand, LinesStayLinesOfTheirFormat) {
   EXPECT_EQ(kept.query_prompt, "query: ");
 }
 
+TEST_F(PruneCommand, ColumnsKeepTheirNames) {
+  std::string lines;
+  for (int i = 0; i < 10; ++i) {
+    lines += fmt::format("{{\"question\": \"alpha {0}\", \"answer\": \"beta {0}\"}}\n", i);
+  }
+  WriteFileAtomically(Path("pairs.jsonl"), lines);
+  ASSERT_EQ(Prune({"--keep", "0.5"}, "kept.jsonl", "pairs.jsonl").exit_code, 0);
+  std::istringstream kept(ReadFile(Path("kept.jsonl")));
+  size_t count = 0;
+  for (std::string line; std::getline(kept, line); ++count) {
+    EXPECT_THAT(lines, HasSubstr(line + "\n"));
+  }
+  EXPECT_EQ(count, 5U);
+  WriteFileAtomically(Path("scored.jsonl"),
+                      R"({"sentence1": "one", "sentence2": "alpha", "label": 0.9}
+{"sentence1": "one", "sentence2": "beta", "label": 0.2}
+{"sentence1": "two", "sentence2": "gamma", "label": 0.8}
+)");
+  ASSERT_EQ(
+      Prune({"--keep", "1", "--positive-grade", "0.5"}, "same.jsonl", "scored.jsonl").exit_code, 0);
+  EXPECT_EQ(ReadFile(Path("same.jsonl")), ReadFile(Path("scored.jsonl")));
+}
+
 // Their columns would not hold the result: it shows before the work. A document that is a positive
 // of its query in one line is no negative of it in another.
 TEST_F(PruneCommand, ColumnsThatCannotBeWrittenShowBeforeTheScoring) {
@@ -256,9 +280,17 @@ TEST_F(PruneCommand, WhatCannotBeDone) {
   std::filesystem::rename(Path("elsewhere"), Path("model"));
   ::setenv("TANDEM_CACHE", "relative", 1);
   expect(Prune({"--keep", "0.5"}), 2, "TANDEM_CACHE is \"relative\"");
+}
+
+TEST_F(PruneCommand, ACacheThatCannotBeMadeIsAWarning) {
+  ASSERT_EQ(Prune({"--keep", "0.5", "--no-cache"}, "without").exit_code, 0);
   WriteFileAtomically(Path("file"), "");
   ::setenv("TANDEM_CACHE", Path("file").c_str(), 1);
-  expect(Prune({"--keep", "0.5"}), 2, "cannot be made as a folder");
+  const ProgramResult result = Prune({"--keep", "0.5"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("warning: embeddings are not kept: "));
+  EXPECT_THAT(result.err, HasSubstr("cannot be made as a folder"));
+  EXPECT_EQ(ReadFile(Path("out/qrels/train.tsv")), ReadFile(Path("without/qrels/train.tsv")));
 }
 
 TEST_F(PruneCommand, AnOutputThatExistsIsNotTouched) {

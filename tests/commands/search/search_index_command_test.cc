@@ -221,6 +221,41 @@ TEST_F(SearchIndexTest, RefusesWhatCannotBe) {
   EXPECT_EQ(RunTandem({"search"}).err, "error: name an index, or give --model and --dataset\n");
 }
 
+TEST_F(SearchIndexTest, AnIndexMayHaveALeastProbability) {
+  Write("model/tandem.json", R"({"format": 1, "objective": "bixse",
+        "probability": {"scale": 20, "bias": -16, "similarity": "cosine"}})");
+  Build({});
+  const auto ask = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"alpha beta", "--format", "json", "--k", "12"};
+    words.insert(words.end(), more.begin(), more.end());
+    const ProgramResult result = SearchIndex(words);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return json::parse(result.out)[0]["hits"];
+  };
+  const json all = ask({}), probable = ask({"--min-probability", "0.5"});
+  ASSERT_EQ(all.size(), 12U);
+  ASSERT_GT(probable.size(), 0U);
+  ASSERT_LT(probable.size(), 12U);
+  Build({"--min-probability", "0.5"});
+  EXPECT_EQ(ask({}), probable);
+  EXPECT_EQ(ask({"--min-probability", "0"}), all);
+  EXPECT_EQ(ask({"--min-probability", "0.5"}), probable);
+  EXPECT_THAT(RunTandem({"index", "info", Path("index")}).out,
+              HasSubstr("of a probability of at least 0.5, unless a search asks for another"));
+  Write("model/tandem.json", R"({"format": 1})");
+  const ProgramResult gone = SearchIndex({"alpha beta"});
+  EXPECT_EQ(gone.exit_code, 2);
+  EXPECT_THAT(gone.err, HasSubstr("the index shows hits of a probability of at least 0.5, and "));
+  EXPECT_EQ(SearchIndex({"alpha beta", "--min-probability", "0"}).exit_code, 0);
+  for (const char* wrong : {"0.5", "1.5", "nan"}) {  // not calibrated, and no probabilities
+    const ProgramResult refused =
+        RunTandem({"index", "build", Path("model"), Path("documents.jsonl"), "--output",
+                   Path("other"), "--min-probability", wrong});
+    EXPECT_EQ(refused.exit_code, 2) << wrong;
+    EXPECT_THAT(refused.err, HasSubstr("--min-probability")) << wrong;
+  }
+}
+
 TEST_F(SearchIndexTest, RefusesAnotherModel) {
   WriteTinyModel(Path("other"), {.seed = 2});
   ExpectError({"x", "--model", Path("other")}, 4,

@@ -1,4 +1,5 @@
 // `tandem serve` as a process: what it refuses, that it gives what `encode` gives, and how it ends.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -45,9 +46,9 @@ class ServeCommandTest : public ModelCommandsTest {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       if (!std::filesystem::exists(log())) continue;
       const std::string text = ReadFile(log());
-      const size_t at = text.find(" at http://127.0.0.1:");
+      const size_t at = text.find(" at http://");
       if (at == std::string::npos || text.find('\n', at) == std::string::npos) continue;
-      return static_cast<uint16_t>(std::stoi(text.substr(at + 21)));
+      return static_cast<uint16_t>(std::stoi(text.substr(text.find(':', at + 11) + 1)));
     }
     return 0;
   }
@@ -78,6 +79,18 @@ TEST_F(ServeCommandTest, RefusesWhatCannotBeBeforeItLoadsAnything) {
   expect({"--token-file", Path("tokens")}, 2, "there is no token");
   expect({"--host", "no.such.host.invalid"}, 2, "is no address");
   expect({"--host", "192.0.2.1"}, 2, "cannot listen");
+}
+
+TEST_F(ServeCommandTest, AsksAServerForItsHealth) {
+  const uint16_t port = Start({"--host", "0.0.0.0"});
+  ASSERT_GT(port, 0) << ReadFile(log());
+  const std::vector<std::string> ask = {"--host", "0.0.0.0", "--port", std::to_string(port),
+                                        "--health"};
+  EXPECT_EQ(Refused(ask).exit_code, 0);
+  ASSERT_EQ(Stop(SIGTERM), 0);
+  const ProgramResult result = Refused(ask);
+  EXPECT_EQ(result.exit_code, 6);
+  EXPECT_THAT(result.err, HasSubstr(fmt::format("127.0.0.1:{}: Connection refused", port)));
 }
 
 TEST_F(ServeCommandTest, GivesWhatEncodeGivesUntilItIsEnded) {

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -47,6 +48,61 @@ TEST_F(ExtendCommand, ALongerRunEndsInTheBytesOfOneThatWasThatLong) {
   // Then it is finished at its new end.
   const ProgramResult again = TrainConstant("train.steps=30", with("train.steps=45", true));
   EXPECT_THAT(again.err, HasSubstr("this run is finished"));
+}
+
+// The names in the folder of checkpoints, and of the files in the last one.
+TEST_F(ExtendCommand, AFinishedRunKeepsWhatALongerOneGoesOnFrom) {
+  const auto names = [&](const std::string& folder) {
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(Path(folder))) {
+      found.push_back(entry.path().filename());
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  };
+  using Names = std::vector<std::string>;
+  // The default schedule is linear: nothing goes on from it.
+  ASSERT_EQ(Train("linear", {"--set", "train.steps=30"}).exit_code, 0);
+  EXPECT_EQ(names("linear/checkpoints"), Names{"step-00000030"});
+  EXPECT_EQ(names("linear/checkpoints/step-00000030"), Names{"state.json"});
+  const ProgramResult again = Train("linear", {"--resume", "--set", "train.steps=30"});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_THAT(again.err, HasSubstr("this run is finished"));
+  // A longer one would have no validation at 30: it goes on from 28.
+  ASSERT_EQ(TrainConstant("run", {"--set", "train.steps=30"}).exit_code, 0);
+  const Names kept = names("run/checkpoints");
+  ASSERT_EQ(kept.size(), 3U);
+  EXPECT_THAT(kept[0], testing::StartsWith("best-"));
+  EXPECT_EQ(kept[1], "step-00000028");
+  EXPECT_EQ(kept[2], "step-00000030");
+  EXPECT_EQ(names("run/checkpoints/step-00000030"), Names{"state.json"});
+  EXPECT_EQ(names("run/checkpoints/step-00000028"),
+            (Names{"optimizer.safetensors", "state.json", "weights.safetensors"}));
+  // At 42 everything is due anyway.
+  ASSERT_EQ(TrainConstant("even", {"--set", "train.steps=42"}).exit_code, 0);
+  EXPECT_EQ(names("even/checkpoints").back(), "step-00000042");
+  EXPECT_EQ(names("even/checkpoints").size(), 2U);
+  EXPECT_EQ(names("even/checkpoints/step-00000042").size(), 3U);
+  // As if it had been killed while it dropped them.
+  std::filesystem::create_directory(Path("even/checkpoints/step-00000040"));
+  std::filesystem::copy(Path("even/checkpoints/step-00000042/state.json"),
+                        Path("even/checkpoints/step-00000040/state.json"));
+  EXPECT_EQ(TrainConstant("even", {"--resume", "--set", "train.steps=42"}).exit_code, 0);
+  EXPECT_EQ(names("even/checkpoints").size(), 2U);
+  // A number says how many stay.
+  ASSERT_EQ(
+      Train("two", {"--set", "train.steps=30", "--set", "train.keep_checkpoints=2"}).exit_code, 0);
+  EXPECT_EQ(names("two/checkpoints/step-00000028").size(), 3U);
+  EXPECT_EQ(names("two/checkpoints/step-00000030").size(), 3U);
+}
+
+TEST_F(ExtendCommand, AFinishedRunWithoutItsModelSaysThatItCannotGoOn) {
+  ASSERT_EQ(Train("run", {"--set", "train.steps=10"}).exit_code, 0);
+  std::filesystem::remove_all(Path("run/model"));
+  const ProgramResult result = Train("run", {"--resume", "--set", "train.steps=10"});
+  EXPECT_EQ(result.exit_code, 4);
+  EXPECT_THAT(result.err, HasSubstr("step-00000010: has no weights: the run was finished and "
+                                    "dropped them (train.keep_checkpoints)"));
 }
 
 // Shares of the first length become numbers of steps.

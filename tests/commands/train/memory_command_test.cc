@@ -28,6 +28,7 @@ negatives = 1
 batch = 16
 steps = 4
 checkpoint_every = "2 steps"
+keep_checkpoints = 2
 [validation]
 data = "{0}/data"
 split = "dev"

@@ -26,6 +26,7 @@ learning_rate = 1e-3
 batch = 8
 steps = 6
 checkpoint_every = "2 steps"
+keep_checkpoints = 2
 [logging]
 every = 1
 )") {}

@@ -78,7 +78,7 @@ class ResumeCommand : public EventfulRunTest {
 // Kills at random moments of the loop, at least three times in each run, and resumes.
 void ResumeCommand::ExpectTheSameBytesAfterKills(std::vector<std::string> longer,
                                                  int rounds) const {
-  longer.insert(longer.end(), {"--set", "train.epochs=30"});
+  longer.insert(longer.end(), {"--set", "train.epochs=30", "--set", "train.keep_checkpoints=2"});
   ASSERT_EQ(Train("whole", longer).exit_code, 0);
   RandomStream stream({20, "kill"});
   double most_seconds = 0.6;  // from the loop's start to a kill; less where runs end before
@@ -159,7 +159,8 @@ int ResumeCommand::SignalInTheLoop(const std::string& output,
 }
 
 TEST_F(ResumeCommand, SignalsSaveAndExitWithTheirCode) {
-  const std::vector<std::string> longer = {"--set", "train.epochs=60"};
+  const std::vector<std::string> longer = {"--set", "train.epochs=60", "--set",
+                                           "train.keep_checkpoints=2"};
   ASSERT_EQ(Train("whole", longer).exit_code, 0);
   for (const int signal : {SIGINT, SIGTERM}) {
     // On a busy machine a run may end before the signal comes; then another one is started.
@@ -168,14 +169,17 @@ TEST_F(ResumeCommand, SignalsSaveAndExitWithTheirCode) {
     for (int attempt = 0; WIFEXITED(status) && WEXITSTATUS(status) == 0; ++attempt) {
       ASSERT_LT(attempt, 20) << "runs end before a signal reaches them";
       output = fmt::format("stopped{}-{}", signal, attempt);
-      status = SignalInTheLoop(output, {"--set", "train.checkpoint_every=0", longer[0], longer[1]},
-                               signal);
+      std::vector<std::string> begun = {"--set", "train.checkpoint_every=0"};
+      begun.insert(begun.end(), longer.begin(), longer.end());
+      status = SignalInTheLoop(output, begun, signal);
     }
     ASSERT_TRUE(WIFEXITED(status));
     EXPECT_EQ(WEXITSTATUS(status), 128 + signal);
     EXPECT_THAT(ReadFile(Path("child.err")),
                 testing::HasSubstr("is saved, continue with --resume"));
-    const ProgramResult resumed = Train(output, {"--resume", longer[0], longer[1]});
+    std::vector<std::string> again = longer;
+    again.push_back("--resume");
+    const ProgramResult resumed = Train(output, again);
     EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
     const Contents got = FilesOf(output), want = FilesOf("whole");
     for (const char* name : {"metrics.jsonl", "model/model.safetensors",

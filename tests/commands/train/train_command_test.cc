@@ -18,7 +18,7 @@ namespace {
 class TrainCommand : public EventfulRunTest {};
 
 TEST_F(TrainCommand, WritesTheRunFolder) {
-  const ProgramResult result = Train("run");
+  const ProgramResult result = Train("run", {"--set", "train.keep_checkpoints=2"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out, "");
   const Contents files = FilesOf("run");
@@ -66,7 +66,8 @@ TEST_F(TrainCommand, PatienceStopsEarlyAndTheBestModelIsKept) {
   // With this learning rate the model gets worse.
   const ProgramResult result =
       Train("run", {"--set", "optimizer.learning_rate=0.3", "--set", "validation.patience=2",
-                    "--set", "validation.every=\"2 steps\"", "--set", "train.epochs=40"});
+                    "--set", "validation.every=\"2 steps\"", "--set", "train.epochs=40", "--set",
+                    "train.keep_checkpoints=2"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const Contents files = FilesOf("run");
   nlohmann::json best, last;
@@ -88,9 +89,10 @@ TEST_F(TrainCommand, PatienceStopsEarlyAndTheBestModelIsKept) {
       files.at(fmt::format("checkpoints/best-{:08}/weights.safetensors", best["step"].get<int>()));
   const auto embedding = weights.substr(weights.size() - 64);
   EXPECT_NE(files.at("model/model.safetensors").find(embedding), std::string::npos);
-  const ProgramResult again = Train(
-      "run", {"--resume", "--set", "optimizer.learning_rate=0.3", "--set", "validation.patience=2",
-              "--set", "validation.every=\"2 steps\"", "--set", "train.epochs=40"});
+  const ProgramResult again =
+      Train("run", {"--resume", "--set", "optimizer.learning_rate=0.3", "--set",
+                    "validation.patience=2", "--set", "validation.every=\"2 steps\"", "--set",
+                    "train.epochs=40", "--set", "train.keep_checkpoints=2"});
   EXPECT_EQ(again.exit_code, 0);
   EXPECT_EQ(FilesOf("run"), files);
 }

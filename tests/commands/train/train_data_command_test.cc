@@ -100,13 +100,49 @@ TEST_F(TrainData, DuplicatesThatForceSmallBatches) {
                          q < 3 ? 0 : q);
   }
   Write(lines);
-  const ProgramResult result = Train("run");
+  const ProgramResult result = Train("run", {"--set", "sampling.no_duplicates=true"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err,
               HasSubstr("an epoch has 3 batches of at most 3 queries instead of 2 of up "
-                        "to 4; sampling.no_duplicates = false"));
+                        "to 4; sampling.no_duplicates = \"mask\""));
+  const std::string resolved =
+      ReadFile(std::filesystem::path(Path("run")) / "recipe.resolved.toml");
+  EXPECT_THAT(resolved, HasSubstr("no_duplicates = true\n"));
+  // A run that began so goes on so where the recipe leaves the choice.
+  const ProgramResult resumed = Train("run", {"--resume"});
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  const ProgramResult masked = Train("masked");
+  ASSERT_EQ(masked.exit_code, 0) << masked.err;
+  EXPECT_THAT(masked.err, HasSubstr("2 steps of 4 queries"));
+  EXPECT_THAT(masked.err, HasSubstr("so that up to 2 of them meet in a batch"));
+  const ProgramResult unmasked = Train(
+      "unmasked", {"--set", "sampling.no_duplicates=mask", "--set", "data.masks.copies=false"});
+  EXPECT_EQ(unmasked.exit_code, 2);
+  EXPECT_THAT(unmasked.err, HasSubstr("sampling.no_duplicates is \"mask\", but"));
   const ProgramResult allowed = Train("allowed", {"--set", "sampling.no_duplicates=false"});
   EXPECT_THAT(allowed.err, Not(HasSubstr("instead of")));
+}
+
+// Six queries of twelve have one answer: batches of four stay full, and a run that is resumed in
+// the middle of an epoch ends in the same bytes.
+TEST_F(TrainData, FullBatchesOfCopiesGoOnFromEveryCheckpoint) {
+  std::string lines;
+  for (int q = 0; q < 12; ++q) {
+    lines += fmt::format("{{\"anchor\": \"alpha {0}\", \"positive\": \"beta {1}\"}}\n", q,
+                         q < 6 ? 0 : q);
+  }
+  Write(lines);
+  for (const char* sampler : {"uniform", "dynamic_pruning", "infobatch"}) {
+    SCOPED_TRACE(sampler);
+    const std::vector<std::string> flags =
+        SetFlags({fmt::format("sampling.name={}", sampler), "train.epochs=3",
+                  "train.checkpoint_every=\"1 steps\"", "train.keep_checkpoints=100"});
+    const ProgramResult whole = Train(sampler, flags);
+    ASSERT_EQ(whole.exit_code, 0) << whole.err;
+    ExpectTheSameFromEveryCheckpoint(sampler, flags);
+  }
+  EXPECT_THAT(MetricOf("uniform", "queries"),
+              testing::ElementsAre(4, 8, 12, 16, 20, 24, 28, 32, 36));
 }
 
 TEST_F(TrainData, CountsSayWhatTheyCount) {

@@ -54,7 +54,7 @@ keep_checkpoints = 9
                                  const std::vector<std::string>& further) const {
     std::vector<std::string> arguments = {
         "encode",   "--model",    Path(model), "--input", Path("texts.jsonl"),
-        "--output", Path("rows"), "--kind",    "query"};
+        "--output", Path("rows"), "--force",   "--kind",  "query"};
     arguments.insert(arguments.end(), further.begin(), further.end());
     const ProgramResult result = RunTandem(arguments);
     EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -102,7 +102,7 @@ TEST_F(TrainHeads, PromptsOfTasksAreSavedAndChosen) {
   EXPECT_EQ(Values(Encoded("run/model", {"--prompt", "query"})), own);
   const ProgramResult wrong =
       RunTandem({"encode", "--model", Path("run/model"), "--input", Path("texts.jsonl"), "--output",
-                 Path("rows"), "--prompt", "gamse"});
+                 Path("rows"), "--force", "--prompt", "gamse"});
   EXPECT_EQ(wrong.exit_code, 2);
   EXPECT_THAT(wrong.err, HasSubstr("has no prompt named gamse; it has document, games, "
                                    "games_document, query; did you mean games?"));

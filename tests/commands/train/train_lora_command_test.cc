@@ -35,7 +35,7 @@ class TrainLora : public EventfulRunTest {
   std::vector<float> Encoded(const std::string& model) const {
     const ProgramResult result =
         RunTandem({"encode", "--model", Path(model), "--input", "-", "--output", Path("embeddings"),
-                   "--kind", "query", "--quiet"},
+                   "--kind", "query", "--force", "--quiet"},
                   "{\"_id\": \"x\", \"text\": \"alpha beta\"}\n");
     EXPECT_EQ(result.exit_code, 0) << result.err;
     const embeddings::MappedRows matrix = embeddings::ReadNpy(Path("embeddings/embeddings.npy"));
@@ -93,7 +93,7 @@ TEST_F(TrainLora, TheAdapterSaysTheRecipesSettings) {
 }
 
 TEST_F(TrainLora, CheckpointsHoldOnlyWhatIsTrained) {
-  ASSERT_EQ(Train("run", kLora).exit_code, 0);
+  ASSERT_EQ(Train("run", With(kLora, {"train.keep_checkpoints=1"})).exit_code, 0);
   const std::string checkpoint = "run/checkpoints/" + CheckpointsOf("run").back();
   EXPECT_EQ(NamesIn(checkpoint + "/weights.safetensors").size(), 8U);
   EXPECT_EQ(NamesIn(checkpoint + "/optimizer.safetensors").size(), 16U);
@@ -111,8 +111,8 @@ TEST_F(TrainLora, IsTheSameFromEveryCheckpoint) {
 }
 
 TEST_F(TrainLora, FrozenPartsKeepTheirBytes) {
-  const ProgramResult result =
-      Train("run", SetFlags({"model.freeze=[\"embeddings\", \"layers.0\"]"}));
+  const ProgramResult result = Train(
+      "run", SetFlags({"model.freeze=[\"embeddings\", \"layers.0\"]", "train.keep_checkpoints=1"}));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   ExpectSameTensors("run/model/model.safetensors", "base/model.safetensors", {"encoder.layer.1."});
   const std::string checkpoint = "run/checkpoints/" + CheckpointsOf("run").back();
@@ -228,8 +228,8 @@ TEST_F(TrainLora, AnAdapterWithoutSettingsLeavesTheBases) {
 
 TEST_F(TrainLora, AResumedRunNeedsTheAdapterThatItBeganWith) {
   ASSERT_EQ(Train("first", kLora).exit_code, 0);
-  const std::vector<std::string> flags =
-      SetFlags({"model.train=lora", "model.adapter=" + Path("first/adapter")});
+  const std::vector<std::string> flags = SetFlags(
+      {"model.train=lora", "model.adapter=" + Path("first/adapter"), "train.keep_checkpoints=2"});
   ASSERT_EQ(Train("run", flags).exit_code, 0);
   std::filesystem::remove_all(Path("run/model"));
   const std::string config = Path("first/adapter/adapter_config.json");

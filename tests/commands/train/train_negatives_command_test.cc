@@ -103,7 +103,8 @@ TEST_F(TrainNegatives, AShortStepWeighsItsBatchesAsAnyOther) {
 }
 
 TEST_F(TrainNegatives, AResumedRunEndsWithTheSameShortStep) {
-  const Strings sets = {"train.epochs=2", "train.accumulate=3", "train.checkpoint_every=2 steps"};
+  const Strings sets = {"train.epochs=2", "train.accumulate=3", "train.checkpoint_every=2 steps",
+                        "train.keep_checkpoints=2"};
   ASSERT_EQ(Train(Plain(28), sets).exit_code, 0);
   const std::string whole = ReadFile(Path("run") / "metrics.jsonl");
   const std::string model = ReadFile(Path("run") / "model" / "model.safetensors");

@@ -52,9 +52,10 @@ keep_checkpoints = 9
     return weights::ToFloat32(*weights::WeightFiles(Path(folder)).Find(name));
   }
   std::vector<float> Encoded(const std::string& model) const {
-    const ProgramResult result = RunTandem({"encode", "--model", Path(model), "--input", "-",
-                                            "--output", Path("rows"), "--kind", "query", "--quiet"},
-                                           "{\"_id\": \"x\", \"text\": \"alpha beta\"}\n");
+    const ProgramResult result =
+        RunTandem({"encode", "--model", Path(model), "--input", "-", "--output", Path("rows"),
+                   "--kind", "query", "--force", "--quiet"},
+                  "{\"_id\": \"x\", \"text\": \"alpha beta\"}\n");
     EXPECT_EQ(result.exit_code, 0) << result.err;
     const embeddings::MappedRows matrix = embeddings::ReadNpy(Path("rows/embeddings.npy"));
     return {matrix.values.begin(), matrix.values.end()};

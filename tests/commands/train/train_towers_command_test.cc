@@ -36,6 +36,7 @@ learning_rate = 1e-3
 batch = 8
 steps = 12
 checkpoint_every = "5 steps"
+keep_checkpoints = 2
 [validation]
 data = "{0}/data"
 split = "dev"
@@ -47,7 +48,7 @@ every = 1
   std::vector<float> Encoded(const std::string& model, const std::string& kind) const {
     const ProgramResult result =
         RunTandem({"encode", "--model", Path(model), "--input", "-", "--output", Path("embeddings"),
-                   "--kind", kind, "--quiet"},
+                   "--kind", kind, "--force", "--quiet"},
                   "{\"_id\": \"x\", \"text\": \"alpha beta\"}\n");
     EXPECT_EQ(result.exit_code, 0) << result.err;
     const embeddings::MappedRows matrix = embeddings::ReadNpy(Path("embeddings/embeddings.npy"));

@@ -56,8 +56,9 @@ Recipe AnyRecipe() {
     recipe.data.sources.push_back({.path = *AnyText(), .format = "beir"});
     if (*rc::gen::arbitrary<bool>()) recipe.data.sources.back().split = *AnyText();
   }
-  recipe.sampling.no_duplicates = *rc::gen::arbitrary<bool>();
-  if (!recipe.sampling.no_duplicates) recipe.data.masks.same_query = *rc::gen::arbitrary<bool>();
+  recipe.sampling.no_duplicates = *rc::gen::element<std::string>("true", "false", "mask");
+  if (!recipe.sampling.keeps_copies_apart())
+    recipe.data.masks.same_query = *rc::gen::arbitrary<bool>();
   recipe.objective.params.Set("temperature", AnyNumber(1e-4, 10));
   if (*rc::gen::arbitrary<bool>()) recipe.objective.params.Set("bias", AnyNumber(-100, 100));
   recipe.optimizer.learning_rate = AnyNumber(0, 1e-3);

@@ -104,16 +104,23 @@ class Reference {
     const auto depth = static_cast<double>(std::min(k, results()));
     return depth == 0 ? 0 : Found(0, k) / depth;
   }
-  // Computes it from precision and recall of the documents that are shown.
-  double F1(double level, double least) const {
+  struct Shown {
+    double precision = 0, recall = 0;
+  };
+  // Of the documents that score at least so much; 0 where there is nothing to divide by.
+  Shown AtScore(double level, double least) const {
     double shown = 0, found = 0;
     for (const auto& [document, score] : scores_) {
       shown += score >= least;
       found += score >= least && Grade(document) >= level;
     }
-    if (found == 0) return 0;
-    const double precision = found / shown, recall = found / Positives(level);
-    return 2 * precision * recall / (precision + recall);
+    const double positives = Positives(level);
+    return {shown == 0 ? 0 : found / shown, positives == 0 ? 0 : found / positives};
+  }
+  // Computes it from precision and recall of the documents that are shown.
+  double F1(double level, double least) const {
+    const auto [precision, recall] = AtScore(level, least);
+    return precision + recall == 0 ? 0 : 2 * precision * recall / (precision + recall);
   }
 
  private:
@@ -152,6 +159,10 @@ std::map<std::string, double> ByDefinition(const Reference& of, double level) {
       {"judged@3", of.Judged(3)},
       {"f1@2", of.F1(level, 2)},
       {"f1(rel=2)@1.5", of.F1(2, 1.5)},
+      {"set_precision@2", of.AtScore(level, 2).precision},
+      {"set_precision(rel=2)@1.5", of.AtScore(2, 1.5).precision},
+      {"set_recall@2", of.AtScore(level, 2).recall},
+      {"set_recall(rel=2)@1.5", of.AtScore(2, 1.5).recall},
   };
 }
 

@@ -108,5 +108,24 @@ TEST(SamplesOf, TakesTheBest500Others) {
   EXPECT_EQ(counts.queries_without_auc, 0U);
 }
 
+TEST(BestSamples, AreThoseOfHighestScoreAndOfEqualOnesTheNegatives) {
+  const std::vector<QuerySamples> samples = {
+      {.query = "a", .positives = {0.9, 0.5}, .missing_positives = 2, .negatives = {0.9, 0.4}},
+      {.query = "b", .negatives = {0.1}},
+      {.query = "c"}};
+  const std::vector<QuerySamples> first = BestSamples(samples, 1);
+  ASSERT_EQ(first.size(), 3U);
+  EXPECT_EQ(first[0].query, "a");
+  EXPECT_TRUE(first[0].positives.empty());
+  EXPECT_EQ(first[0].negatives, std::vector<double>{0.9});
+  EXPECT_EQ(first[0].missing_positives, 2U);
+  EXPECT_EQ(first[1].negatives, std::vector<double>{0.1});
+  EXPECT_TRUE(first[2].positives.empty() && first[2].negatives.empty());
+  const std::vector<QuerySamples> three = BestSamples(samples, 3);
+  EXPECT_EQ(three[0].positives, (std::vector<double>{0.9, 0.5}));
+  EXPECT_EQ(three[0].negatives, std::vector<double>{0.9});
+  EXPECT_EQ(BestSamples(samples, 99)[0].negatives, (std::vector<double>{0.9, 0.4}));
+}
+
 }  // namespace
 }  // namespace tandem::eval

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/hashes/text_hash.h"
 #include "index/document_index.h"
 #include "index/folder/document_index_fixture.h"
 #include "support/files_of.h"
@@ -74,6 +75,32 @@ TEST_F(IndexChangesTest, ManySmallSegmentsBecomeOne) {
   EXPECT_EQ(report.segments, kMostSmallSegments + 1);
   EXPECT_EQ(report.documents, kMostSmallSegments + 1);
   EXPECT_EQ(ReadManifest(Index()).segments.size(), 1u);
+}
+
+TEST_F(IndexChangesTest, TitlesStayKnown) {
+  const auto source = [](std::string id, std::string text, size_t title_bytes) {
+    return DocumentSource{
+        [id, text, title_bytes, given = false](data::InputText* next) mutable {
+          static const std::vector<data::MetadataValue> none(2);
+          if (std::exchange(given, true)) return false;
+          *next = {
+              .id = id, .text = text, .title_bytes = title_bytes, .metadata = none, .file = "f"};
+          return true;
+        },
+        TextHash(text)};
+  };
+  BuildIndex(Encoder(), Index(), source("a", "alpha beta gamma", 10), Wanted(), {});
+  AddDocuments(Encoder(), Index(), source("b", "gamma", 0), false, {});
+  const auto expect_titles = [&] {
+    const auto index = DocumentIndex::Open(Index());
+    for (uint32_t document : {0U, 1U}) {
+      EXPECT_EQ(index->title(document), index->id(document) == "a" ? "alpha beta" : "");
+    }
+  };
+  expect_titles();
+  CompactIndex(Index(), {});
+  EXPECT_EQ(ReadManifest(Index()).segments.size(), 1u);
+  expect_titles();
 }
 
 // Standard input may be another one than the first time.

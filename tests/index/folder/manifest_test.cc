@@ -73,6 +73,14 @@ TEST(ManifestTest, ReadsBack) {
   EXPECT_EQ(Changed([](ordered_json&) {}), text);
 }
 
+TEST(ManifestTest, HitsMayNeedAProbability) {
+  EXPECT_EQ(ParseManifest(FormatManifest(Example()), "index.json").min_probability, std::nullopt);
+  EXPECT_EQ(FormatManifest(Example()).find("min_probability"), std::string::npos);
+  Manifest manifest = Example();
+  manifest.min_probability = 0.8;
+  EXPECT_EQ(ParseManifest(FormatManifest(manifest), "index.json").min_probability, 0.8);
+}
+
 TEST(ManifestTest, EveryAlteredByteIsFound) {
   const std::string text = FormatManifest(Example());
   for (size_t i = 0; i < text.size(); ++i) {
@@ -135,6 +143,10 @@ TEST(ManifestTest, WhatCannotBeIsAnError) {
   expect([](ordered_json& j) { j["model"]["similarity"] = "l2"; }, "neither cosine nor dot");
   expect([](ordered_json& j) { j["fields"][0]["type"] = "date"; }, "neither number nor string");
   expect([](ordered_json& j) { j.erase("texts"); }, "`texts` is missing");
+  expect([](ordered_json& j) { j["min_probability"] = 1.5; },
+         "`min_probability` is no probability, from 0 to 1");
+  expect([](ordered_json& j) { j["min_probability"] = "high"; },
+         "`min_probability` is \"high\", no finite number");
   expect(
       [](ordered_json& j) {
         for (int i = 0; i < 2; ++i) {

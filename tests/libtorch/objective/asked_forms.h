@@ -1,4 +1,5 @@
 // What objectives say of a batch, computed in a form of one's choice, and comparisons of that.
+// Forms of devices compute on the device of tests (support/test_device.h).
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,6 +17,7 @@
 #include "objective/objective.h"
 #include "objective/random_tensors.h"
 #include "support/tensors.h"
+#include "support/test_device.h"
 #include "tensor/core/functions/functions.h"
 
 namespace tandem::objective {
@@ -52,9 +54,22 @@ inline States StatesOf(const RandomBatch& batch) {
           .bank_negatives = Bank(batch.bank_negatives)};
 }
 
+// Scores and masks where the form computes.
+inline Tensors TensorsFor(Forms forms, RandomBatch& batch, tensor::DType dtype = tensor::kDouble) {
+  Tensors tensors(batch, dtype);
+  if (forms != Forms::kDevice) return tensors;
+  for (tensor::Tensor* each :
+       {&tensors.scores.query_document, &tensors.scores.query_query,
+        &tensors.scores.document_document, &tensors.labels.positive, &tensors.labels.negative,
+        &tensors.labels.query_negative, &tensors.labels.document_negative}) {
+    *each = OnTestDevice(*each);
+  }
+  return tensors;
+}
+
 inline Said Ask(const Variant& variant, Forms forms, RandomBatch batch,
                 tensor::DType dtype = tensor::kDouble) {
-  const Tensors tensors(batch, dtype);
+  const Tensors tensors = TensorsFor(forms, batch, dtype);
   const States states = StatesOf(batch);
   const Loss loss = MakeObjective(variant.info->name, variant.params, forms)
                         ->Evaluate(tensors.scores, tensors.labels, states);

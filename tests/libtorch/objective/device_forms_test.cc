@@ -1,4 +1,4 @@
-// Device forms against host forms, on the CPU.
+// Device forms against host forms, on the device of tests.
 #include <ATen/ops/zeros_like.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ TEST(DeviceForms, AreReplacedByTheHostFormWhereThereIsNone) {
   ObjectiveInfo without = *pair.info;
   without.name = "without";
   RandomBatch batch(21, {});
-  const Tensors tensors(batch);
+  const Tensors tensors = TensorsFor(Forms::kDevice, batch);
   CountNotes sink;
   const auto objective = MakeObjective(without, pair.params, Forms::kDevice);
   const auto host = MakeObjective(*pair.info, pair.params, Forms::kHost);
@@ -213,7 +213,7 @@ TEST(EveryDeviceForm, GivesTheSameInAnyPartsOfABatch) {
     RandomBatch random(12, {.queries = 9, .documents = 14});
     random.weights = {1, 2, 0, 0.5, 1, 1, 3, 0.25, 1};
     random.bank_negatives = {0.1, 0.3, -0.2, 0.8};
-    const Tensors tensors(random);
+    const Tensors tensors = TensorsFor(Forms::kDevice, random);
     libtorch::DeviceBatch batch = libtorch::MakeDeviceBatch(tensors.scores, tensors.labels,
                                                             StatesOf(random), variant.needs());
     libtorch::BatchGradient whole_gradient, gradient;
@@ -241,7 +241,7 @@ TEST(EveryDeviceForm, GivesTheSameWithoutGradient) {
     RandomBatch batch(13, {});
     const Said with = Ask(variant, Forms::kDevice, batch);
     const tensor::NoGradGuard no_gradient;
-    const Tensors tensors(batch);
+    const Tensors tensors = TensorsFor(Forms::kDevice, batch);
     const Loss without = MakeObjective(variant.info->name, variant.params, Forms::kDevice)
                              ->Evaluate(tensors.scores, tensors.labels, StatesOf(batch));
     EXPECT_FALSE(without.value.requires_grad());
@@ -256,7 +256,7 @@ TEST(EveryDeviceForm, TakesSomeRowsOfABatch) {
     if (!variant.needs().separable_by_row) return;
     RandomBatch batch(14, {.queries = 6, .documents = 8});
     const auto ask = [&](Forms forms) {
-      Tensors tensors(batch);
+      Tensors tensors = TensorsFor(forms, batch);
       const auto some = [](tensor::Tensor& of) { of = of.detach().narrow(0, 1, 3); };
       for (tensor::Tensor* matrix :
            {&tensors.scores.query_document, &tensors.scores.query_query,
@@ -288,8 +288,8 @@ TEST(EveryDeviceForm, TakesSomeRowsOfABatch) {
 TEST(EveryDeviceForm, StartsTheBiasWhereTheHostFormDoes) {
   ForEveryForm([](const Variant& variant) {
     RandomBatch batch(15, {});
-    const Tensors tensors(batch);
     const auto start = [&](Forms forms) {
+      const Tensors tensors = TensorsFor(forms, batch);
       return MakeObjective(variant.info->name, variant.params, forms)
           ->StartingBias(tensors.scores, tensors.labels, {});
     };
@@ -323,7 +323,7 @@ TEST(EveryDeviceForm, TakesMasksOfBytes) {
   ForEveryForm([](const Variant& variant) {
     RandomBatch batch(20, {});
     const auto losses = [&](tensor::DType type) {
-      Tensors tensors(batch);
+      Tensors tensors = TensorsFor(Forms::kDevice, batch);
       for (tensor::Tensor* mask : {&tensors.labels.negative, &tensors.labels.query_negative,
                                    &tensors.labels.document_negative}) {
         *mask = mask->to(type);
@@ -339,7 +339,7 @@ TEST(EveryDeviceForm, TakesMasksOfBytes) {
 TEST(EveryDeviceForm, TakesBrokenColumnsAndWeightsForABug) {
   ForEveryForm([](const Variant& variant) {
     RandomBatch far(17, {});
-    Tensors tensors(far);
+    const Tensors tensors = TensorsFor(Forms::kDevice, far);
     tensors.labels.positive[0].fill_(static_cast<double>(far.d));
     const auto form = MakeObjective(variant.info->name, variant.params, Forms::kDevice);
     EXPECT_THROW(form->Evaluate(tensors.scores, tensors.labels), std::logic_error);

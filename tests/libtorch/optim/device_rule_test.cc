@@ -1,4 +1,4 @@
-// The forms of optimizers for a device, run on the CPU, against the host's.
+// The forms of optimizers for a device, on the device of tests, against the host's.
 #include "optim/device_rule.h"
 
 #include <fmt/format.h>
@@ -14,6 +14,8 @@
 #include "optim/optimizer.h"
 #include "optim/row_gradients.h"
 #include "support/tensors.h"
+#include "support/test_device.h"
+#include "tensor/core/device_memory.h"
 #include "tensor/core/tensor.h"
 
 namespace tandem::optim {
@@ -34,15 +36,22 @@ Parameters SomeParameters() {
   return parameters;
 }
 
+// On the device of tests.
 Parameters CopyOf(const Parameters& parameters) {
   Parameters copies;
   for (const auto& [name, value, decay] : parameters) {
-    copies.push_back({name, value.detach().clone().set_requires_grad(true), decay});
+    const tensor::Tensor copy = OnTestDevice(value.detach().clone());
+    copies.push_back({name, copy.set_requires_grad(true), decay});
   }
   return copies;
 }
 
-// Parameter 3 is a table of which most steps read some rows; parameter 6 has no gradient in one.
+tensor::SparseRows OnDeviceOf(const tensor::Tensor& leaf, const tensor::SparseRows& rows) {
+  return {tensor::MovedTo(rows.rows, leaf.device()), tensor::MovedTo(rows.values, leaf.device())};
+}
+
+// Gives parameters of a and of b, which may be on two devices, the same gradients. Parameter 3 is a
+// table of which most steps read some rows; parameter 6 has no gradient in one.
 void GiveGradients(int64_t step, Parameters& a, Parameters& b) {
   for (size_t p = 0; p < a.size(); ++p) {
     a[p].value.set_grad(tensor::Tensor());
@@ -55,11 +64,12 @@ void GiveGradients(int64_t step, Parameters& a, Parameters& b) {
       for (int64_t row = 0; row < gradient.size(0); ++row) {
         if ((row + step) % 3 != 0) gradient[row].zero_();
       }
-      GiveRows(a[p].value, RowsThatAreNotZero(gradient));
-      GiveRows(b[p].value, RowsThatAreNotZero(gradient));
+      const tensor::SparseRows rows = RowsThatAreNotZero(gradient);
+      GiveRows(a[p].value, OnDeviceOf(a[p].value, rows));
+      GiveRows(b[p].value, OnDeviceOf(b[p].value, rows));
     } else {
-      a[p].value.set_grad(gradient);
-      b[p].value.set_grad(gradient.clone());
+      a[p].value.set_grad(tensor::MovedTo(gradient.clone(), a[p].value.device()));
+      b[p].value.set_grad(tensor::MovedTo(gradient.clone(), b[p].value.device()));
     }
   }
 }
@@ -135,7 +145,7 @@ TEST_P(EveryDeviceForm, GoesOnFromTheStateOfTheHost) {
 // Lists and stacks are cut where they would need too much memory.
 TEST_P(EveryDeviceForm, DoesNotDependOnHowListsAreCut) {
   const config::Params params(GetParam()->params);
-  Parameters whole = SomeParameters(), cut = CopyOf(whole);
+  Parameters whole = CopyOf(SomeParameters()), cut = CopyOf(whole);
   const auto of_whole = form().make(whole, params, {});
   const auto of_cut = form().make(cut, params, {.list_elements = 1000});
   for (int64_t step = 1; step <= 4; ++step) {

@@ -1,4 +1,4 @@
-// The norm of a gradient as the back end computes it, on the CPU.
+// The norm of a gradient as the back end computes it, on the device of tests.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,6 +7,7 @@
 #include "optim/gradients.h"
 #include "optim/parameters_of.h"
 #include "support/tensors.h"
+#include "support/test_device.h"
 #include "tensor/core/make.h"
 #include "tensor/core/tensor.h"
 
@@ -14,9 +15,11 @@ namespace tandem::optim {
 namespace {
 
 TEST(DeviceGradientNorm, IsTheNormWithinWhatFloatsRound) {
-  auto parameters = ParametersOf({RandomTensor({100003}, 1), RandomTensor({77, 5}, 2)});
-  parameters.push_back(WithRowGradient(GradientWithEmptyRows()));
-  parameters.push_back({.name = "without", .value = tensor::Full({5}, 9, tensor::kFloat)});
+  auto parameters = ParametersOf(
+      {OnTestDevice(RandomTensor({100003}, 1)), OnTestDevice(RandomTensor({77, 5}, 2))});
+  parameters.push_back(WithRowGradient(OnTestDevice(GradientWithEmptyRows())));
+  const tensor::Tensor without = OnTestDevice(tensor::Full({5}, 9, tensor::kFloat));
+  parameters.push_back({.name = "without", .value = without});
   double squares = 0;
   for (const auto& parameter : parameters) {
     const tensor::Tensor gradient = tandem::GradientOf(parameter.value);
@@ -24,7 +27,7 @@ TEST(DeviceGradientNorm, IsTheNormWithinWhatFloatsRound) {
   }
   EXPECT_NEAR(DeviceGradientNorm(parameters), std::sqrt(squares), 1e-5 * std::sqrt(squares));
   EXPECT_EQ(DeviceGradientNorm({}), 0);
-  const tensor::Tensor bad = tensor::Full({3}, std::nan(""), tensor::kFloat);
+  const tensor::Tensor bad = OnTestDevice(tensor::Full({3}, std::nan(""), tensor::kFloat));
   EXPECT_FALSE(std::isfinite(DeviceGradientNorm(ParametersOf({bad}))));
 }
 

@@ -84,8 +84,8 @@ TEST_P(EncoderContract, GradientsEqualCentralDifferences) {
   }
 }
 
-// An encoder that was moved to a device reads no memory there, where nobody may, and computes what
-// the operations of its back end give.
+// An encoder that was moved to a device reads no memory there, where nobody may, waits for nothing
+// there, and computes what the operations of its back end give.
 TEST_P(EncoderContract, ComputesOnADeviceWhatItsOperationsCompute) {
   UseHostDevice();
   const auto encoder = EncoderOf(GetParam(), tensor::kFloat, 0.2);
@@ -95,7 +95,9 @@ TEST_P(EncoderContract, ComputesOnADeviceWhatItsOperationsCompute) {
   const tensor::PackedTokens tokens_there = tokens.To(kHostDevice);
   for (const auto precision : {tensor::Precision::kFp32, tensor::Precision::kBf16}) {
     const ForwardOptions options{.precision = precision, .training = true, .seed = 5};
+    const int64_t copies = CopiesFromHostDevice();
     const tensor::Tensor there = TokenRows(moved.get(), tokens_there, options);
+    EXPECT_EQ(CopiesFromHostDevice(), copies);
     EXPECT_EQ(there.device(), kHostDevice);
     SineLoss(tensor::OnCpu(there)).backward();
     const tensor::UseReferenceOps reference;

@@ -1,13 +1,17 @@
 // Every encoder of the catalogue against transformers: embeddings and gradients of small encoders
-// in float64 through the reference forms, in float32 and in bf16.
+// in float64 through the reference forms, in float32 and in bf16. On the device of tests
+// (support/test_device.h), where there is one, every form is its own.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <set>
 
 #include "model/encoders/encoder_cases.h"
 #include "support/tensors.h"
+#include "support/test_device.h"
+#include "tensor/core/device_memory.h"
 #include "tensor/core/gradients/tape.h"
 #include "tensor/core/tensor.h"
 #include "tensor/kernels/cpu/bf16_products.h"
@@ -35,6 +39,14 @@ class EncoderGolden : public testing::TestWithParam<EncoderCase> {
   void SetUp() override { tensor::SetUpProcess(0); }
 
   const json& golden() const { return GetParam().golden; }
+  static std::unique_ptr<Encoder> EncoderOnDevice(tensor::DType type) {
+    auto encoder = EncoderOf(GetParam(), type);
+    encoder->To(TestDevice());
+    return encoder;
+  }
+  static tensor::PackedTokens TokensOnDevice() {
+    return PackTexts(TextsOf(GetParam())).To(TestDevice());
+  }
 
   // Compares norms and stored columns of `rows` [B, H], relative to each row's norm.
   void ExpectRows(const tensor::Tensor& rows, const json& wanted, double tolerance) const {
@@ -73,12 +85,12 @@ class EncoderGolden : public testing::TestWithParam<EncoderCase> {
 };
 
 TEST_P(EncoderGolden, Float64EqualsTransformersToNinePlaces) {
-  const auto encoder = EncoderOf(GetParam(), tensor::kDouble);
-  const tensor::PackedTokens tokens = PackTexts(TextsOf(GetParam()));
+  const auto encoder = EncoderOnDevice(tensor::kDouble);
+  const tensor::PackedTokens tokens = TokensOnDevice();
   const tensor::Tensor rows = TokenRows(encoder.get(), tokens);
-  const tensor::Tensor pooled = PooledRows(rows, tokens);
+  const tensor::Tensor pooled = tensor::OnCpu(PooledRows(rows, tokens));
   ExpectRows(pooled, golden()["pooled"], 1e-9);
-  const tensor::Tensor last = rows[rows.size(0) - 1];
+  const tensor::Tensor last = tensor::OnCpu(rows[rows.size(0) - 1].detach());
   for (size_t c = 0; c < golden()["columns"].size(); ++c) {
     EXPECT_NEAR(last[golden()["columns"][c].get<int64_t>()].item<double>(),
                 golden()["last"][c].get<double>(), 1e-9 * NormOf(last));
@@ -90,20 +102,20 @@ TEST_P(EncoderGolden, Float64EqualsTransformersToNinePlaces) {
 }
 
 TEST_P(EncoderGolden, Float32IsWithinTenToTheMinusFive) {
-  const auto encoder = EncoderOf(GetParam(), tensor::kFloat);
-  const tensor::PackedTokens tokens = PackTexts(TextsOf(GetParam()));
-  const tensor::Tensor pooled = PooledRows(TokenRows(encoder.get(), tokens), tokens);
+  const auto encoder = EncoderOnDevice(tensor::kFloat);
+  const tensor::PackedTokens tokens = TokensOnDevice();
+  const tensor::Tensor pooled = tensor::OnCpu(PooledRows(TokenRows(encoder.get(), tokens), tokens));
   ExpectRows(pooled, golden()["pooled32"], 1e-5);
   SineLoss(pooled).backward();
   ExpectGradients(encoder.get(), 1e-4, 1);
 }
 
 TEST_P(EncoderGolden, Bf16ErrsAtMostHalfAsMuchAgain) {
-  if (!tensor::HasBf16Products()) GTEST_SKIP() << "no products of bf16";
+  if (TestDevice().is_cpu() && !tensor::HasBf16Products()) GTEST_SKIP() << "no products of bf16";
   const tensor::NoGradGuard no_gradient;
-  const tensor::PackedTokens tokens = PackTexts(TextsOf(GetParam()));
-  const auto exact = EncoderOf(GetParam(), tensor::kDouble);
-  const auto encoder = EncoderOf(GetParam(), tensor::kFloat);
+  const tensor::PackedTokens tokens = TokensOnDevice();
+  const auto exact = EncoderOnDevice(tensor::kDouble);
+  const auto encoder = EncoderOnDevice(tensor::kFloat);
   const tensor::Tensor wanted = PooledRows(TokenRows(exact.get(), tokens), tokens);
   const tensor::Tensor got =
       PooledRows(TokenRows(encoder.get(), tokens, {.precision = tensor::Precision::kBf16}), tokens);

@@ -74,6 +74,12 @@ TEST_F(PageTest, OfARunHasEverySectionAndFigure) {
                     "<th scope=\"col\" class=\"number\">before</th><th scope=\"col\" "
                     "class=\"number\">after</th>"));
   EXPECT_TRUE(Holds(page, "gained"));
+  // On a small screen the difference stays in sight.
+  EXPECT_TRUE(Holds(page, "class=\"number matters\">Difference</th>"));
+  // Over all results the error says nothing of what a reader sees first.
+  EXPECT_TRUE(Holds(page, "<dt>calibration error of first results</dt>"));
+  EXPECT_TRUE(Holds(page, "chosen on these same queries"));
+  EXPECT_TRUE(Holds(page, "and measured on the same queries: on others they hold less well"));
   EXPECT_TRUE(Holds(page, "precision &gt;= 0.9"));
   EXPECT_TRUE(Holds(page, "cannot be met"));
   EXPECT_TRUE(Holds(page, "after 5 min 06 s"));

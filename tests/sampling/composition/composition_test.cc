@@ -155,6 +155,41 @@ TEST(Composition, AFrequentAnswerIsSpreadOverFullBatches) {
   }
 }
 
+// The other rule makes as few batches as there are without duplicates, whatever the keys, spreads
+// each key over them, and keeps copies apart where they fit.
+RC_GTEST_PROP(Composition, BatchesStayFull, ()) {
+  const std::vector<BatchKeys> epoch = AnyPass();
+  const auto batch = *rc::gen::inRange<size_t>(1, 70);
+  const EvenOptions options{.batch = batch, .copies = Copies::kRatherThanSmallBatches};
+  const size_t full = (epoch.size() + batch - 1) / batch;
+  RC_ASSERT(CountBatches(epoch, batch, Copies::kRatherThanSmallBatches) == full);
+  const std::vector<uint32_t> batch_of = ComposeEvenly(epoch, options, RandomStream(kStream));
+  if (MostOfOneKey(epoch) <= full) {
+    RC_ASSERT(batch_of == ComposeEvenly(epoch, {.batch = batch}, RandomStream(kStream)));
+  }
+  std::vector<size_t> all(epoch.size());
+  std::iota(all.begin(), all.end(), 0);
+  for (const std::vector<size_t>& members : Members(batch_of, full)) {
+    RC_ASSERT(members.size() >= epoch.size() / full);
+    RC_ASSERT(members.size() <= batch);
+    for (const size_t i : members) {
+      for (const BatchKeys& key :
+           {BatchKeys{.text = epoch[i].text}, BatchKeys{.document = epoch[i].document}}) {
+        if (key.text == kNoKey && key.document == kNoKey) continue;
+        RC_ASSERT(CountIn(epoch, members, key) <= (CountIn(epoch, all, key) + full - 1) / full);
+      }
+    }
+  }
+}
+
+// docs/sampling.md: 68 queries, two of which have one answer, in batches of 512.
+TEST(Composition, TwoCopiesDoNotHalveAnEpochOfOneBatch) {
+  std::vector<BatchKeys> epoch(68);
+  epoch[3].document = epoch[40].document = 0;
+  EXPECT_EQ(CountBatches(epoch, 512, Copies::kWhereTheyMust), 2U);
+  EXPECT_EQ(CountBatches(epoch, 512, Copies::kRatherThanSmallBatches), 1U);
+}
+
 TEST(Composition, ConsecutivePartsWhereNothingIsShared) {
   const std::vector<BatchKeys> epoch(10);
   EXPECT_EQ(ComposeEvenly(epoch, {.batch = 4}, RandomStream(kStream)),

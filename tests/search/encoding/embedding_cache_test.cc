@@ -2,7 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
@@ -13,6 +16,7 @@
 #include "support/temporary_folder.h"
 #include "support/tensors.h"
 #include "support/tiny_model.h"
+#include "tensor/core/make.h"
 #include "tensor/core/tensor.h"
 #include "tensor/machine/process.h"
 
@@ -225,6 +229,96 @@ TEST_F(EmbeddingCacheTest, AnotherModelsFileUnderThisNameIsNotUsed) {
   const CachedEmbeddings again = Embed(texts);
   EXPECT_THAT(messages.text(), HasSubstr("belongs to another model"));
   EXPECT_TRUE(AreEqual(again.rows, right));
+}
+
+TEST_F(EmbeddingCacheTest, ACacheThatCannotBeWrittenIsSaidAndNotNeeded) {
+  WriteFileAtomically(Cache(), "a file");
+  const std::vector<std::string> texts = Texts(60);
+  const CapturedMessages messages;
+  const CachedEmbeddings made = Embed(texts);
+  EXPECT_THAT(messages.text(), HasSubstr("embeddings are not kept: "));
+  EXPECT_TRUE(made.file.empty());
+  EXPECT_TRUE(AreEqual(made.rows, Embed(texts, CacheOptions{}).rows));
+}
+
+TEST_F(EmbeddingCacheTest, WhatIsAboveTheLimitIsNotKept) {
+  const std::vector<std::string> texts = Texts(60);
+  const CapturedMessages messages;
+  const CachedEmbeddings made = Embed(texts, {.folder = Cache(), .limit = 8192});
+  EXPECT_THAT(messages.text(), HasSubstr("TANDEM_CACHE_BYTES leaves the cache 8.0 KiB"));
+  EXPECT_TRUE(AreEqual(made.rows, Embed(texts, CacheOptions{}).rows));
+  EXPECT_EQ(Files(), 0U);
+}
+
+// What is on the disk already and what is encoded afterwards are one set of rows.
+TEST_F(EmbeddingCacheTest, ADiskThatFillsUpOnTheWayLosesNothing) {
+  const std::vector<std::string> texts = Texts(13000);  // three blocks
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto on_excess = ::signal(SIGXFSZ, SIG_IGN);
+  CacheOptions options{.folder = Cache()};
+  options.between_blocks =
+      [&] {  // the file has its size by now; its second block cannot be written
+        const rlimit small{8192, before.rlim_max};
+        ::setrlimit(RLIMIT_FSIZE, &small);
+      };
+  const CapturedMessages messages;
+  const CachedEmbeddings made = Embed(texts, options);
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  ::signal(SIGXFSZ, on_excess);
+  EXPECT_GT(made.distinct(), 8192U);
+  EXPECT_THAT(messages.text(), HasSubstr("embeddings are not kept: "));
+  EXPECT_EQ(made.counts.texts, made.distinct());
+  EXPECT_TRUE(AreEqual(made.rows, Embed(texts, CacheOptions{}).rows));
+  const CapturedMessages again;
+  EXPECT_TRUE(AreEqual(made.rows, Embed(texts).rows));  // goes on after the first block
+  EXPECT_THAT(again.text(), HasSubstr("4096 of "));
+}
+
+TEST_F(EmbeddingCacheTest, InOrderAreTheRowsOfAllTextsWithACacheAndWithout) {
+  for (const size_t count : {size_t{1}, size_t{60}, size_t{9000}}) {
+    const std::vector<std::string> texts = Texts(count);
+    const tensor::Tensor expected = Embed(texts, CacheOptions{}).RowsOf(0, count);
+    const auto in_order = [&](CacheOptions options) {
+      options.encode.threads = 2;
+      options.encode.window_texts = 1000;
+      tensor::Tensor rows =
+          tensor::Empty({static_cast<int64_t>(count), expected.size(1)}, tensor::kFloat);
+      size_t next = 0;
+      const EncodeCounts counts = EmbedInOrder(
+          *model_, TextKind::kDocument, count, [&](size_t i) { return std::string_view(texts[i]); },
+          options,
+          [&](size_t first, const tensor::Tensor& window) {
+            EXPECT_EQ(first, next);
+            next += static_cast<size_t>(window.size(0));
+            EXPECT_EQ(static_cast<size_t>(window.size(0)), std::min<size_t>(1000, count - first));
+            rows.narrow(0, static_cast<int64_t>(first), window.size(0)).copy_(window);
+          });
+      EXPECT_EQ(next, count);
+      EXPECT_TRUE(AreEqual(rows, expected)) << count;
+      return counts;
+    };
+    const EncodeCounts without = in_order({});
+    EXPECT_EQ(without.texts, Embed(texts, CacheOptions{}).distinct());
+    EXPECT_EQ(in_order({.folder = Cache()}).texts, without.texts);
+    EXPECT_EQ(in_order({.folder = Cache()}).texts, 0U);
+    EXPECT_EQ(Embed(texts).counts.texts, 0U);  // the same file
+  }
+}
+
+TEST_F(EmbeddingCacheTest, WhoAsksIsToldOfTextsThatAreToBeEncodedAlone) {
+  const std::vector<std::string> texts = Texts(60);
+  std::vector<size_t> told;
+  CacheOptions options{.folder = Cache()};
+  options.encode.before = [&](const EncodingAhead& ahead) {
+    told.push_back(ahead.count);
+    EXPECT_EQ(ahead.texts, ahead.count);
+    EXPECT_EQ(ahead.text(0), texts[0]);
+  };
+  const size_t distinct = Embed(texts, options).distinct();
+  EXPECT_EQ(told, std::vector<size_t>{distinct});
+  Embed(texts, options);
+  EXPECT_EQ(told.size(), 1U);
 }
 
 TEST_F(EmbeddingCacheTest, NoTextsHaveNoRows) {

@@ -185,6 +185,10 @@ TEST(JsonRequestTest, ReadsSearches) {
   const Parsed two = ParseAt("/search", R"({"queries": ["q", "r"]})");
   EXPECT_EQ(nlohmann::json::parse(AnswerOf(two, backend))["results"][1].size(), 1u);
   EXPECT_TRUE(backend.asked.highlight);
+  EXPECT_FALSE(nlohmann::json::parse(AnswerOf(two, backend))["results"][0][0].contains("title"));
+  KeptSearch titled;
+  titled.found = {.id = "x", .text = "A title and more", .title = "A title"};
+  EXPECT_EQ(nlohmann::json::parse(AnswerOf(two, titled))["results"][0][0]["title"], "A title");
   EXPECT_THAT(SearchError(R"({"k": 1})"), HasSubstr("give `query`"));
   EXPECT_THAT(SearchError(R"({"query": "a", "queries": ["b"]})"), HasSubstr("give `query`"));
   EXPECT_THAT(SearchError(R"({"query": "a", "k": 0})"), HasSubstr("from 1 to 1000"));

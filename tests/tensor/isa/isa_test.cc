@@ -10,11 +10,13 @@ namespace tandem::tensor {
 namespace {
 
 using testing::Contains;
+using testing::ElementsAre;
 
 TEST(Isa, Bf16IsByTilesOnAmxAloneAndNotOfferedBelowAvx512Bf16) {
   EXPECT_EQ(Bf16Instructions(Isa::kAmx), "AMX-BF16");
   EXPECT_EQ(Bf16Instructions(Isa::kAvx512Bf16), "AVX512-BF16");
   EXPECT_EQ(Bf16Instructions(Isa::kAvx512), "");
+  EXPECT_EQ(Bf16Instructions(Isa::kNeon), "");
   EXPECT_EQ(Bf16Instructions(Isa::kBaseline), "");
 }
 
@@ -24,6 +26,7 @@ TEST(Isa, Int8IsByWhatTheLevelAndTheMachineHave) {
   EXPECT_EQ(Int8Instructions(Isa::kAmx, kAll), "AMX-INT8");
   EXPECT_EQ(Int8Instructions(Isa::kAvx512Bf16, kAll), "VNNI");
   EXPECT_EQ(Int8Instructions(Isa::kAvx2, kAll), "VNNI");
+  EXPECT_EQ(Int8Instructions(Isa::kNeon, {}), "16-bit products");
   EXPECT_EQ(Int8Instructions(Isa::kBaseline, kAll), "16-bit products");
   EXPECT_EQ(Int8Instructions(Isa::kAvx2, {.avx512_vnni = true}), "16-bit products");
   EXPECT_EQ(Int8Instructions(Isa::kAvx512, {.avx_vnni = true}), "16-bit products");
@@ -40,6 +43,9 @@ TEST(Isa, TheLevelIsOneOfWhatTheMachineHas) {
   expect_from(Isa::kAvx512, "avx512f");
   expect_from(Isa::kAvx512Bf16, "avx512_bf16");
   expect_from(Isa::kAmx, "amx_bf16");
+  if (CurrentIsa() == Isa::kNeon) {
+    EXPECT_THAT(MachineFeatures(), ElementsAre("asimd"));
+  }
 }
 
 }  // namespace

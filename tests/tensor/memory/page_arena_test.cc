@@ -1,8 +1,10 @@
 #include "tensor/memory/page_arena.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <random>
 #include <thread>
@@ -73,6 +75,23 @@ TEST(PageArena, TrimGivesPagesBackAndKeepsBlocks) {
   auto* again = static_cast<unsigned char*>(arena.Allocate(100 * kMiB));
   std::memset(again, 4, 100 * kMiB);
   EXPECT_EQ(again, first);
+}
+
+// On arm64 a page may have 64 KiB. Where blocks shared one, Trim would drop a part of the latter.
+TEST(PageArena, BlocksShareNoPage) {
+  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  PageArena arena(4 * kMiB);
+  std::vector<unsigned char*> blocks;
+  for (int i = 0; i < 10; ++i) {
+    blocks.push_back(static_cast<unsigned char*>(arena.Allocate(5000)));
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(blocks.back()) % page, 0U);
+    std::memset(blocks.back(), 1 + i, 5000);
+  }
+  for (size_t i = 0; i < blocks.size(); i += 2) arena.Free(blocks[i]);
+  arena.Trim();
+  for (size_t i = 1; i < blocks.size(); i += 2) {
+    EXPECT_EQ(std::count(blocks[i], blocks[i] + 5000, 1 + i), 5000) << i;
+  }
 }
 
 TEST(PageArena, StepsThatRepeatReachNoHigher) {

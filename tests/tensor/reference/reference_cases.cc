@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "tensor/core/device_memory.h"
 #include "tensor/core/tensor.h"
 #include "tensor/fused/adapted_ops.h"
 #include "tensor/inputs.h"
@@ -40,8 +41,8 @@ constexpr Activation kEveryActivation[] = {Activation::kGelu, Activation::kGeluT
 class CaseMaker {
  public:
   // `width` channels of texts of 5, 1, 0 and 9 tokens.
-  CaseMaker(std::vector<ReferenceCase>* cases, int64_t width, double rate)
-      : cases_(cases), make_(1), tokens_(TokensOf(&make_)), width_(width), rate_(rate) {}
+  CaseMaker(std::vector<ReferenceCase>* cases, int64_t width, double rate, Device device)
+      : cases_(cases), make_(1), tokens_(TokensOf(&make_).To(device)), width_(width), rate_(rate) {}
 
   const PackedTokens& tokens() const { return tokens_; }
   int64_t rows() const { return tokens_.tokens(); }
@@ -257,8 +258,9 @@ void AddHeads(CaseMaker* make) {
       const auto key_norm = make->AddNorm(turns ? kind : kNormKinds[4], shape.head_width);
       make->End(fmt::format("RotateHeads {}, {}", turns, kind.Name()),
                 [=](const DeviceOperations& by, const Tensors& in) {
-                  const Rotary rotary =
-                      turns ? RotaryOf(shape.head_width, in[0].dtype()) : Rotary();
+                  Rotary rotary = turns ? RotaryOf(shape.head_width, in[0].dtype()) : Rotary();
+                  rotary.cosines = MovedTo(rotary.cosines, in[0].device());
+                  rotary.sines = MovedTo(rotary.sines, in[0].device());
                   return by.RotateHeads(in[0], tokens, shape, query_norm(in), key_norm(in), rotary);
                 });
     }
@@ -297,7 +299,9 @@ void AddPooling(CaseMaker* make) {
                                 Pooling::kMeanSqrtLen, Pooling::kWeightedMean}) {
     for (const bool has_prompts : {false, true}) {
       PackedTokens tokens = make->tokens();
-      if (has_prompts) tokens.prompt_tokens = Of<int32_t>({4}, {1, 1, 2, 3});
+      if (has_prompts) {
+        tokens.prompt_tokens = MovedTo(Of<int32_t>({4}, {1, 1, 2, 3}), tokens.ids.device());
+      }
       make->AddActivations(make->width());
       make->End(fmt::format("Pool {}, {}", static_cast<int>(pooling), has_prompts),
                 [=](const DeviceOperations& by, const Tensors& in) {
@@ -309,11 +313,11 @@ void AddPooling(CaseMaker* make) {
 
 }  // namespace
 
-std::vector<ReferenceCase> ReferenceCases() {
+std::vector<ReferenceCase> ReferenceCases(Device device) {
   std::vector<ReferenceCase> cases;
   for (const int64_t width : {5, 16}) {
     for (const double rate : {0.0, 0.3}) {
-      CaseMaker make(&cases, width, rate);
+      CaseMaker make(&cases, width, rate, device);
       AddEmbeddings(&make);
       AddMaps(&make);
       AddFeedForward(&make);

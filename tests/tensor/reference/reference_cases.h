@@ -27,7 +27,8 @@ struct ReferenceCase {
 
 // Widths that are and are not multiples of 16, texts of one and of many tokens and a text without
 // any; every kind of norm, activation, mask, bias, adapter and pooling, with and without dropout.
-std::vector<ReferenceCase> ReferenceCases();
+// Operations get tokens and angles on `device`, where their inputs must be.
+std::vector<ReferenceCase> ReferenceCases(Device device = kCpuDevice);
 
 // The reference loops (tensor/reference/reference_ops.h).
 const DeviceOperations& ReferenceLoops();

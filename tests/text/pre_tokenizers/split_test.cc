@@ -121,27 +121,35 @@ TEST(ByteLevel, WritesByteLevelCharacters) {
               ElementsAre("\u0120", "\u00c2\u0142", "a", "\u00e2\u0143\u00a2\u0121"));
 }
 
+// All that allow cuts: compiled once, which takes longer than the texts of a hundred properties.
+const std::vector<std::unique_ptr<const PreTokenizer>>& SplittersThatAllowCuts() {
+  static const auto splitters = [] {
+    std::vector<std::unique_ptr<const PreTokenizer>> made;
+    made.push_back(std::make_unique<ByteLevelPreTokenizer>(ByteLevelOptions{}));
+    for (const std::string_view pattern : KnownWordPatterns()) {
+      made.push_back(std::make_unique<PatternSplit>(pattern, PatternSplitOptions{}));
+    }
+    for (const std::string_view pattern : KnownSpacelessPatterns()) {
+      std::vector<std::unique_ptr<const PreTokenizer>> stages;
+      stages.push_back(std::make_unique<PatternSplit>(pattern, PatternSplitOptions{}));
+      stages.push_back(std::make_unique<Digits>(false));
+      stages.push_back(std::make_unique<Punctuation>(kMergedWithPrevious));
+      stages.push_back(
+          std::make_unique<PatternSplit>(KnownWordPatterns().back(), PatternSplitOptions{}));
+      made.push_back(std::make_unique<PreTokenizerSequence>(std::move(stages)));
+    }
+    return made;
+  }();
+  return splitters;
+}
+
 // Known patterns say where a text may be cut; so do sequences of them.
 RC_GTEST_PROP(Split, PartsOfATextDoNotShow, (uint64_t left, uint64_t right)) {
-  std::vector<std::unique_ptr<const PreTokenizer>> splitters;
-  splitters.push_back(std::make_unique<ByteLevelPreTokenizer>(ByteLevelOptions{}));
-  for (const std::string_view pattern : KnownWordPatterns()) {
-    splitters.push_back(std::make_unique<PatternSplit>(pattern, PatternSplitOptions{}));
-  }
-  for (const std::string_view pattern : KnownSpacelessPatterns()) {
-    std::vector<std::unique_ptr<const PreTokenizer>> stages;
-    stages.push_back(std::make_unique<PatternSplit>(pattern, PatternSplitOptions{}));
-    stages.push_back(std::make_unique<Digits>(false));
-    stages.push_back(std::make_unique<Punctuation>(kMergedWithPrevious));
-    stages.push_back(
-        std::make_unique<PatternSplit>(KnownWordPatterns().back(), PatternSplitOptions{}));
-    splitters.push_back(std::make_unique<PreTokenizerSequence>(std::move(stages)));
-  }
   std::string first = WordText(left);
   first.push_back(static_cast<char>(*rc::gen::inRange(0x21, 0x7F)));
   std::string second(1, ' ');
   second += WordText(right);
-  for (const auto& splitter : splitters) {
+  for (const auto& splitter : SplittersThatAllowCuts()) {
     RC_ASSERT(splitter->cuts() == Cuts::kAfterAscii);
     std::vector<std::string> expected = WordsOf(*splitter, first);
     for (const std::string& word : WordsOf(*splitter, second)) expected.push_back(word);

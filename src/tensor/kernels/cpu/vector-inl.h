@@ -157,10 +157,24 @@ HWY_INLINE FloatVec Exp2(FloatTag d, FloatVec y) {
 #endif
 }
 
-// 1 / x for x in [1, 1e30], relative error below 3e-7: an estimate and a Newton step.
+// 1 / x for x in [1, 1e30], relative error below 3e-7.
 HWY_INLINE FloatVec Reciprocal(FloatTag d, FloatVec x) {
+#if HWY_ARCH_ARM_A64
+  return hn::Div(hn::Set(d, 1.0F), x);  // estimates are of 8 bits there, too few for one step
+#else
+  // An estimate of at least 11 bits and a Newton step.
   const auto estimate = hn::ApproximateReciprocal(x);
   return hn::Mul(estimate, hn::NegMulAdd(x, estimate, hn::Set(d, 2.0F)));
+#endif
+}
+
+// The smaller one of y and 0; a NaN stays one.
+HWY_INLINE FloatVec AtMostZero(FloatTag d, FloatVec y) {
+#if HWY_ARCH_X86
+  return hn::Min(hn::Zero(d), y);  // its second operand, where one is a NaN
+#else
+  return hn::IfThenZeroElse(hn::Gt(y, hn::Zero(d)), y);  // Min takes the number
+#endif
 }
 
 template <typename A>

@@ -54,8 +54,8 @@ class DistributedData : public DistributedTest {
 };
 
 TEST_F(DistributedData, MinesWhatOneProcessMines) {
-  ExpectTheRunOfOneProcess(
-      {"mining.every=\"6 steps\"", "mining.range=2:20", "mining.negatives=4", "logging.every=1"});
+  ExpectTheRunOfOneProcess({"mining.every=\"6 steps\"", "mining.range=2:20", "mining.negatives=4",
+                            "logging.every=1", "train.keep_checkpoints=2"});
   EXPECT_GT(std::filesystem::file_size(
                 Path("two/checkpoints/" + CheckpointsOf("two").back() + "/sampler.safetensors")),
             100);

@@ -48,14 +48,16 @@ Tensor PlainProduct(const internal::StoredMatrix<T>& left, const internal::Store
 // Disables Highway's targets that are better than `best` while it lives; 0: none.
 class Targets {
  public:
-  explicit Targets(int64_t best) : fused_(HaveFusedAdd() && best != HWY_SSE4) {
+  explicit Targets(int64_t best)
+      : fused_(HWY_ARCH_ARM_A64 || (HaveFusedAdd() && best != HWY_SSE4)) {
     hwy::DisableTargets(best == 0 ? 0 : best - 1);
   }
   Targets(const Targets&) = delete;
   Targets& operator=(const Targets&) = delete;
   ~Targets() { hwy::DisableTargets(0); }
 
-  // Says whether they add and multiply in one.
+  // Says whether they add and multiply in one, as AVX2 and all that are better than it do, and
+  // NEON, which is arm64's only one.
   bool fused() const { return fused_; }
 
  private:

@@ -219,10 +219,9 @@ HWY_INLINE void BackwardRow(const ScoreRow& row, const float* HWY_RESTRICT grad_
   const auto shift = hn::Set(d, -saved.log_sum * kLog2E);
   const auto deltas = hn::Set(d, saved.delta);
   for (size_t j = 0; j < padded; j += hn::Lanes(d)) {
-    // Exponents of huge scores round to values above 0, but no probability is above 1. Min keeps a
-    // NaN.
+    // Exponents of huge scores round to values above 0, but no probability is above 1.
     const auto y = hn::MulAdd(hn::LoadU(d, scores + j), factors, shift);
-    const auto p = Exp2<kForBf16>(d, hn::Min(hn::Zero(d), y));
+    const auto p = Exp2<kForBf16>(d, AtMostZero(d, y));
     auto g = hn::LoadU(d, grad_probabilities + j);
     auto dropped = p;
     if (dropout.threshold != 0) {

@@ -255,10 +255,9 @@ HWY_INLINE void SpanGradients(const SpanRow& row, const ScoreUnits& units,
   DropoutOfRow drop(dropout);
   for (size_t j = 0; j < row.size; j += hn::Lanes(d)) {
     const auto prepared = hn::LoadU(d, row.products + j);
-    // Exponents of huge scores round to values above 0, but no probability is above 1. Min keeps a
-    // NaN.
+    // Exponents of huge scores round to values above 0, but no probability is above 1.
     const auto y = hn::MulAdd(prepared, factors, shift);
-    const auto p = Exp2<kForBf16>(d, hn::Min(hn::Zero(d), y));
+    const auto p = Exp2<kForBf16>(d, AtMostZero(d, y));
     auto g = hn::LoadU(d, grad_probabilities + j);
     auto dropped = p;
     if (dropout.threshold != 0) {

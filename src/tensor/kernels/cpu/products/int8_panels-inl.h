@@ -53,12 +53,21 @@ struct WidenedPairs {
             : "+v"(sum.raw), "=&v"(products.raw)
             : "v"(a.raw), "v"(b.raw));
     return sum;
-#else
+#elif HWY_ARCH_X86
     const hn::Repartition<int16_t, IntTag> d16;
     IntVec unused = sum;
     return hn::ReorderWidenMulAccumulate(IntTag(), hn::BitCast(d16, a), hn::BitCast(d16, b), sum,
                                          unused);
+#else
+    // Elsewhere that function does not add neighbours.
+    const IntVec words = hn::BitCast(IntTag(), a);
+    const auto of_low = hn::Mul(LowHalves(words), LowHalves(b));
+    const auto of_high = hn::Mul(hn::ShiftRight<16>(words), hn::ShiftRight<16>(b));
+    return hn::Add(sum, hn::Add(of_low, of_high));
 #endif
+  }
+  static HWY_INLINE IntVec LowHalves(IntVec words) {
+    return hn::ShiftRight<16>(hn::ShiftLeft<16>(words));
   }
 #endif
 };

@@ -6,8 +6,9 @@
 // its numbers whenever it is multiplied: x(r, k) is about row_scale[r] (q(r, k) - zero[r]), with q
 // and zero from 0 to 255, so that 0 is exact and all 256 values are used also where a row has few
 // numbers of one sign, as after GELU. The sums of (q - zero) w are whole numbers of 32 bits, which
-// every kernel computes exactly. So they all give the same results, bit for bit, from AVX2 on. A
-// result depends on its own row of x and column of B only.
+// every kernel computes exactly. So they all give the same results, bit for bit, where an
+// instruction multiplies and adds at once: from AVX2 on, and on arm64. A result depends on its own
+// row of x and column of B only.
 #pragma once
 
 #include <hwy/aligned_allocator.h>

@@ -1,5 +1,5 @@
-// Matrix products of floats with AVX2 or AVX-512, faster there than oneDNN's. products.cc chooses
-// between them. A product is one thread's work.
+// Matrix products of floats with AVX2, AVX-512 or NEON; with the former two they are faster than
+// oneDNN's. products.cc chooses between them. A product is one thread's work.
 //
 // The constant factor B [depth, columns] is stored in panels of as many columns as three vectors
 // hold: row after row of the panel, so that the kernel reads one stream. All rows of x are

@@ -27,7 +27,7 @@ namespace {
 // tiled_products.h does.
 bool UsesPanels(int64_t depth, int64_t columns, Type type) {
   return type == Type::kFloat && depth > 0 && columns > 0 && columns % 16 == 0 &&
-         CurrentIsa() >= Isa::kAvx2;
+         CurrentIsa() > Isa::kBaseline;
 }
 
 bool UsesTiles(int64_t depth, int64_t columns, Type type) {

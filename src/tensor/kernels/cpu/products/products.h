@@ -1,5 +1,5 @@
 // Matrix products on the CPU. Each runs on the implementation that is fastest on this processor:
-// panel_products.h for floats with AVX2 or AVX-512, tiled_products.h for bf16 with AMX,
+// panel_products.h for floats with AVX2, AVX-512 or NEON, tiled_products.h for bf16 with AMX,
 // onednn_products.h for everything else. Where asked to, int8_products.h rounds both factors to
 // eight bits.
 //
