@@ -180,30 +180,35 @@ void MultiplyToGeluGradient(const TiledProduct& p, size_t rows, const GeluGradie
   MultiplyTiledT(p, rows, GeluGradientEpilogue(result, p.columns));
 }
 
-void PackTilesT(const FloatFactor& b, Bf16* tiles) {
+// Packs the columns n to n + kSide - 1.
+void PackTilePanel(const FloatFactor& b, size_t n, Bf16* tiles) {
   const bool by_rows = b.column_stride == 1;
   const size_t stride = by_rows ? b.depth_stride : b.column_stride;
-#pragma omp parallel for schedule(static)
-  for (size_t n = 0; n < b.columns; n += kSide) {
-    HWY_ALIGN Bf16 values[kSide * kSide];
-    auto* to = reinterpret_cast<uint32_t*>(tiles + n * b.depth);
-    for (size_t k = 0; k < b.depth; k += kSide) {
-      const float* from = b.source + k * b.depth_stride + n * b.column_stride;
-      for (size_t r = 0; r < kSide; ++r) {
-        for (size_t c = 0; c < kSide; c += kTileSide) {
-          StoreRounded(hn::LoadU(FloatTag(), from + r * stride + c), values + r * kSide + c);
-        }
+  HWY_ALIGN Bf16 values[kSide * kSide];
+  auto* to = reinterpret_cast<uint32_t*>(tiles + n * b.depth);
+  for (size_t k = 0; k < b.depth; k += kSide) {
+    const float* from = b.source + k * b.depth_stride + n * b.column_stride;
+    for (size_t r = 0; r < kSide; ++r) {
+      for (size_t c = 0; c < kSide; c += kTileSide) {
+        StoreRounded(hn::LoadU(FloatTag(), from + r * stride + c), values + r * kSide + c);
       }
-      for (size_t tile = 0; tile < 2; ++tile, to += kTileWords) {
-        if (by_rows) {
-          PackRowPairs({values + tile * kTileSide, kSide, kTileSide}, kSide, to);
-        } else {
-          Transpose({values + tile * kTileSide * kSide, 2 * kSide, kTileSide, kTileSide}, kTileSide,
-                    to);
-        }
+    }
+    for (size_t tile = 0; tile < 2; ++tile, to += kTileWords) {
+      if (by_rows) {
+        PackRowPairs({values + tile * kTileSide, kSide, kTileSide}, kSide, to);
+      } else {
+        Transpose({values + tile * kTileSide * kSide, 2 * kSide, kTileSide, kTileSide}, kTileSide,
+                  to);
       }
     }
   }
+}
+
+// The body of the loop is a function of its own: clang compiles what stands in a parallel region
+// without the target's instructions.
+void PackTilesT(const FloatFactor& b, Bf16* tiles) {
+#pragma omp parallel for schedule(static)
+  for (size_t n = 0; n < b.columns; n += kSide) PackTilePanel(b, n, tiles);
 }
 
 // Packs a factor of a^T b, [depth, width], as panels of 32 columns: for every 32 rows two tiles, of
