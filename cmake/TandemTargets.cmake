@@ -18,6 +18,10 @@ endif()
 if(TANDEM_WARNINGS_AS_ERRORS)
   list(APPEND TANDEM_COMPILE_OPTIONS -Werror)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # The compiler collects its garbage from 512 MiB on, not 128: a tenth of the time for 200 MiB.
+  list(APPEND TANDEM_COMPILE_OPTIONS "SHELL:--param ggc-min-heapsize=524288")
+endif()
 list(APPEND TANDEM_COMPILE_OPTIONS ${TANDEM_PROCESSOR_OPTIONS})
 set(TANDEM_COMPILE_DEFINITIONS ${TANDEM_PROCESSOR_DEFINITIONS})
 set(TANDEM_LINK_OPTIONS "LINKER:--as-needed") # libraries of which nothing is used are not loaded
@@ -34,7 +38,7 @@ endif()
 # longer than it saves.
 set(TANDEM_LIGHT_COMPILE_OPTIONS "")
 if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
-  set(TANDEM_LIGHT_COMPILE_OPTIONS -O1)
+  set(TANDEM_LIGHT_COMPILE_OPTIONS -Og)
   # g++ 13 and later set these at -O2 and above, and use a precompiled header only for files where
   # they are the same as for the header.
   include(CheckCXXCompilerFlag)

@@ -1,5 +1,7 @@
 #include "base/random.h"
 
+#include "base/hashes/mix_words.h"
+
 namespace tandem {
 namespace {
 
@@ -8,12 +10,8 @@ constexpr uint32_t kMultiplier1 = 0xCD9E8D57;
 constexpr uint32_t kWeyl0 = 0x9E3779B9;
 constexpr uint32_t kWeyl1 = 0xBB67AE85;
 
-uint64_t SplitMix(uint64_t x) {  // Steele et al. 2014: mixes the parts of a stream's name
-  x += 0x9E3779B97F4A7C15;
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
-  return x ^ (x >> 31);
-}
+// Mixes the parts of a stream's name.
+uint64_t SplitMix(uint64_t x) { return FinalizeSplitMix(x + 0x9E3779B97F4A7C15); }
 
 uint64_t Fnv1a(std::string_view text) {
   uint64_t hash = 0xCBF29CE484222325;

@@ -12,8 +12,6 @@
 #include "cli/flags.h"
 
 namespace tandem::app {
-namespace {
-
 std::vector<std::string> SplitAtCommas(std::string_view text) {
   std::vector<std::string> parts;
   while (!text.empty()) {
@@ -23,8 +21,6 @@ std::vector<std::string> SplitAtCommas(std::string_view text) {
   }
   return parts;
 }
-
-}  // namespace
 
 void AddLineFlags(Flags& flags, LineFlags& lines) {
   flags.Add("--labels", lines.labels,

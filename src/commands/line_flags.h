@@ -17,6 +17,9 @@ struct LineFlags {
   std::string ids = "given";   // or "text"
 };
 
+// The parts of "a,b"; empty ones are left out.
+std::vector<std::string> SplitAtCommas(std::string_view text);
+
 // Adds --labels, --ignore-columns and --ids.
 void AddLineFlags(Flags& flags, LineFlags& lines);
 

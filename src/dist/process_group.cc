@@ -6,7 +6,6 @@
 #include <cstring>
 #include <exception>
 #include <iterator>
-#include <mutex>
 #include <stdexcept>
 #include <utility>
 

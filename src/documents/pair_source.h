@@ -14,7 +14,7 @@ namespace tandem::documents {
 
 struct FoundPair {
   std::string query;
-  std::string text;  // that answers it, without the query's own words (documents/masking.h)
+  std::string text;  // that answers it; most sources mask what gives it away (documents/masking.h)
   std::string
       linked_file;  // of a link, in place of `text`: what it leads to, relative to the folder
 };

@@ -80,7 +80,7 @@ void TextBuilder::Preformatted(std::string_view text) {
 }
 
 Span TextBuilder::Since(size_t begin) const {
-  Span span{begin, position()};
+  Span span{begin, document_.text.size()};
   if (document_.Of(span).starts_with(kBar)) span.begin += kBar.size();
   return Trimmed(document_.text, span);
 }
@@ -88,7 +88,7 @@ Span TextBuilder::Since(size_t begin) const {
 void TextBuilder::BeginCell() {
   space_ = line_ = false;
   bar_ = has_block_;
-  cell_ = position();
+  cell_ = document_.text.size();
 }
 
 void TextBuilder::EndCell() {

@@ -35,8 +35,9 @@ class TextBuilder {
   void BeginCell();
   void EndCell();
 
-  // Where the text so far ends. What begins here begins after the white space that may follow.
-  size_t position() const { return document_.text.size(); }
+  // Where the text so far ends, without white space, which the end of a block takes away. What
+  // begins here begins after the white space that may follow.
+  size_t position() const { return Trimmed(document_.text, {0, document_.text.size()}).end; }
   // The trimmed span from `begin` on, without the bar between two cells that it may begin with.
   Span Since(size_t begin) const;
 

@@ -97,18 +97,6 @@ std::vector<QuerySamples> GivenSamples(std::span<const Pair> pairs,
   return ordered;
 }
 
-std::optional<double> MeanOf(std::span<const std::optional<double>> values) {
-  double sum = 0;
-  size_t count = 0;
-  for (const std::optional<double>& value : values) {
-    if (!value) continue;
-    sum += *value;
-    ++count;
-  }
-  if (count == 0) return std::nullopt;
-  return sum / static_cast<double>(count);
-}
-
 // Fills the values of one query for every measure that is a function of its ranking, and its
 // samples where they are wanted.
 void EvaluateQuery(const Pair& pair, size_t index, const RankingOptions& options,
@@ -144,6 +132,18 @@ void EvaluateSamples(std::span<const QuerySamples> samples, std::span<const Pair
 }
 
 }  // namespace
+
+std::optional<double> MeanOf(std::span<const std::optional<double>> values) {
+  double sum = 0;
+  size_t count = 0;
+  for (const std::optional<double>& value : values) {
+    if (!value) continue;
+    sum += *value;
+    ++count;
+  }
+  if (count == 0) return std::nullopt;
+  return sum / static_cast<double>(count);
+}
 
 bool NeedsSamples(std::span<const Measure> measures) {
   return std::any_of(measures.begin(), measures.end(), [](const Measure& measure) {

@@ -46,6 +46,9 @@ struct Evaluation {
   std::optional<SampleCounts> samples;  // where an AUC measure was asked for
 };
 
+// The mean of the values that are there; none where none is.
+std::optional<double> MeanOf(std::span<const std::optional<double>> values);
+
 // Says whether one of them is an area of score samples, and no function of a ranking.
 bool NeedsSamples(std::span<const Measure> measures);
 

@@ -142,8 +142,7 @@ class Importer {
     for (const ExampleDocument& document : example.documents) {
       ShownRow shown{.line = row.line,
                      .query = std::string(example.query),
-                     .document = std::string(document.title),
-                     .is_negative = document.is_negative};
+                     .document = std::string(document.title)};
       if (!shown.document.empty()) shown.document += ' ';
       shown.document += document.text;
       if (document.is_negative) {
@@ -333,6 +332,12 @@ class Importer {
 }  // namespace
 
 ImportReport ImportData(const ImportOptions& options, data::Warnings& warnings) {
+  for (const data::LabelNumber& one : options.labels) {
+    if (one.number >= 0) continue;
+    throw UsageError(fmt::format(
+        "--labels gives \"{}\" the number {}; a grade is 0 or above (below 0 means \"not judged\")",
+        one.label, one.number));
+  }
   if (!options.is_trial) data::CheckWriteRequest("beir", options.output);
   return Importer(options, warnings).Run();
 }

@@ -56,8 +56,7 @@ struct SourceReport {
 struct ShownRow {
   int64_t line = 0;
   std::string query;
-  std::string document;  // with its title
-  bool is_negative = false;
+  std::string document;         // with its title
   std::optional<double> grade;  // none: clicks decide, at the end of all rows
 };
 
@@ -95,9 +94,10 @@ struct ImportReport {
 // into `options.output`, which appears when it is complete. The same sources and options make the
 // same bytes.
 //
-// Throws UsageError for columns that are not found, an output that exists, more rejected rows than
-// allowed, no row that can be used (the rejected ones are then in OUTPUT.rejected.jsonl), and
-// splits that cannot be made; DataError for files that cannot be read; Interrupted.
+// Throws UsageError for labels that are below 0, columns that are not found, an output that exists,
+// more rejected rows than allowed, no row that can be used (the rejected ones are then in
+// OUTPUT.rejected.jsonl), and splits that cannot be made; DataError for files that cannot be read;
+// Interrupted.
 ImportReport ImportData(const ImportOptions& options, data::Warnings& warnings);
 
 }  // namespace tandem::import_data

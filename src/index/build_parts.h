@@ -18,7 +18,7 @@ inline BuildOptions PartOf(const BuildOptions& options, double begin, double end
 }
 
 // Throws Interrupted where the work was asked to stop.
-inline void ThrowIfStopped(const BuildOptions& options) {
+inline void ThrowIfBuildStopped(const BuildOptions& options) {
   if (const int signal = StopSignal(options.stop)) {
     throw Interrupted(signal, "stopped while the index was built; what was there before is there");
   }

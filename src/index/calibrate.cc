@@ -65,7 +65,7 @@ RecallProbe MakeRecallProbe(const VectorRows& rows, size_t queries, const BuildO
   std::vector<BestRows> best(count, BestRows(RecallProbe::kDepth));
   constexpr size_t kRowsBetweenStops = 1 << 16;
   for (size_t begin = 0; begin < rows.count && count > 0; begin += kRowsBetweenStops) {
-    ThrowIfStopped(options);
+    ThrowIfBuildStopped(options);
     const size_t end = std::min(begin + kRowsBetweenStops, rows.count);
     OfferBlock(rows, begin, end, probe, best, options.threads);
   }
@@ -99,7 +99,7 @@ MeasuredRecall Calibrate(const RecallProbe& probe, const VectorIndex& index,
   MeasuredRecall measured{.wanted = wanted, .queries = probe.count()};
   size_t begin = 0, end = efforts.size();  // the answer is in [begin, end)
   while (begin < end) {
-    ThrowIfStopped(options);
+    ThrowIfBuildStopped(options);
     const size_t middle = begin + (end - begin) / 2;
     const double recall = MeasureRecall(probe, index, efforts[middle], options.threads);
     if (recall >= wanted) {

@@ -160,7 +160,7 @@ class Encoding {
     std::mutex mutex;  // of progress
     size_t tokens_done = 0;
     const auto encode = [&](std::span<const size_t> batch, size_t batch_tokens) {
-      if (const int signal = StopSignal(options_.stop)) throw Interrupted(signal, "interrupted");
+      ThrowIfStopped(options_.stop);
       EncodeBatch(model_, window, batch, kind_, options_.precision, rows);
       const std::lock_guard lock(mutex);
       tokens_done += batch_tokens;

@@ -1,4 +1,4 @@
-#include "commands/precision_advice.h"
+#include "commands/model/precision_advice.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -29,7 +29,6 @@ TEST(ClickTable, ComparesWithAnAverageDocument) {
   ClickCounts counts;
   EXPECT_THAT(table.Grades({.least_impressions = 10}, &counts),
               ElementsAre(Eq(2.0), Eq(1.0), Eq(kNone), Eq(0.0), Eq(0.0), Eq(kNone)));
-  EXPECT_EQ(counts.rows, 7U);
   EXPECT_EQ(counts.pairs, 6U);
   EXPECT_EQ(counts.clicks, 110);
   EXPECT_EQ(counts.impressions, 1100);

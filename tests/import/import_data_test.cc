@@ -128,6 +128,20 @@ TEST_F(ImportDataTest, OfThumbs) {
   EXPECT_THAT(report.thumbs, ElementsAre(Pair("👍=1", 1), Pair("👎=0", 1)));
 }
 
+TEST_F(ImportDataTest, PositionsCountFromOneAndMayBeUnknown) {
+  const ImportReport report = ImportCsv(
+      "query,document,clicks,impressions,position\nq,a,5,100,1\nq,b,5,100,\nq,c,5,100,0\n");
+  EXPECT_EQ(report.rejected, 1U);
+  EXPECT_THAT(Read("out/rejected.jsonl"), HasSubstr("positions count from 1"));
+}
+
+TEST_F(ImportDataTest, NumbersOfLabelsAreGrades) {
+  ImportOptions options = All();
+  options.labels = {{"up", 1}, {"down", -1}};
+  EXPECT_THAT(Error("query,document,label\nq,a,up\nq,b,down\n", options),
+              HasSubstr("--labels gives \"down\" the number -1"));
+}
+
 TEST_F(ImportDataTest, OfClicks) {
   const ImportReport report = ImportCsv(
       "query,document,clicks,impressions\nq,good,50,100\nq,bad,1,100\nq,rare,1,2\nq,good,10,20\n"

@@ -102,15 +102,23 @@ void CheckCanBeFile(const std::filesystem::path& path) {
   }
 }
 
+std::optional<std::string> NameOfUnfinished(std::string_view name) {
+  constexpr std::string_view kTemporary = ".tmp";
+  const size_t end = name.rfind(kTemporary);
+  if (end == name.npos) return std::nullopt;
+  const std::string_view process = name.substr(end + kTemporary.size());
+  if (process.empty() || process.find_first_not_of("0123456789") != process.npos) {
+    return std::nullopt;
+  }
+  return std::string(name.substr(0, end));
+}
+
 void RemoveUnfinishedFiles(const std::filesystem::path& folder) {
-  constexpr std::string_view kMark = ".tmp";
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().native();
-    const size_t at = name.rfind(kMark);
-    if (at == name.npos || at + kMark.size() == name.size()) continue;
-    if (name.find_first_not_of("0123456789", at + kMark.size()) != name.npos) continue;
-    std::filesystem::remove(entry.path(), error);
+    if (NameOfUnfinished(entry.path().filename().native())) {
+      std::filesystem::remove(entry.path(), error);
+    }
   }
 }
 

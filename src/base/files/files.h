@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,6 +36,10 @@ class MappedFile {
 // Throws OutputError where `path` is a folder, pipe or device: what is renamed to it would take its
 // place, were it /dev/null.
 void CheckCanBeFile(const std::filesystem::path& path);
+
+// "NAME" of "NAME.tmpPID", the name of a file that a process writes by AtomicFile; none for other
+// names.
+std::optional<std::string> NameOfUnfinished(std::string_view name);
 
 // Removes NAME.tmpPID of files that a killed process was writing into `folder`, which the caller
 // alone writes into. Other names stay, and so does what cannot be removed.

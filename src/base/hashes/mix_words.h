@@ -1,4 +1,4 @@
-// The step that all of Tandem's hashes are made of: two words to one.
+// The steps that Tandem's hashes are made of: two words to one, and the bits of one.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,13 @@ namespace tandem {
 inline constexpr uint64_t kHashStart = 0x6a09e667f3bcc909;
 inline constexpr uint64_t kHashWord = 0xbb67ae8584caa73b;
 inline constexpr uint64_t kHashEnd = 0x3c6ef372fe94f82b;
+
+// The finalizer of SplitMix64 (Steele et al. 2014): every input bit changes every output bit.
+inline uint64_t FinalizeSplitMix(uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
+  return x ^ (x >> 31);
+}
 
 // XORs both halves of the product, so that every input bit changes every output bit.
 inline uint64_t MixWords(uint64_t a, uint64_t b) {

@@ -23,4 +23,8 @@ class Interrupted : public Error {
       : Error(static_cast<ExitCode>(128 + signal), message) {}
 };
 
+inline void ThrowIfStopped(const StopRequest& stop) {
+  if (const int signal = StopSignal(stop)) throw Interrupted(signal, "interrupted");
+}
+
 }  // namespace tandem

@@ -10,8 +10,8 @@
 #include "commands/calibrate/calibrate_command.h"
 #include "commands/calibrate/calibration_output.h"
 #include "commands/calibrate/calibration_study.h"
-#include "commands/load_model.h"
-#include "commands/model_calibration.h"
+#include "commands/model/load_model.h"
+#include "commands/model/model_calibration.h"
 #include "commands/until_stopped.h"
 #include "data/judgements/judged_data.h"
 #include "search/retrieval/retrieve.h"
@@ -66,8 +66,8 @@ void Remark(const CalibrationStudy& study, const CalibrateOptions& options) {
 void RunCalibrate(const CalibrateOptions& options) {
   const auto model = LoadModel(options.globals, options.model);
   const data::JudgedData judged = data::LoadJudgedData(options.dataset, options.split);
-  const std::vector<eval::QuerySamples> samples =
-      UntilStopped(fmt::format("{} is as it was", options.model.model), [&] {
+  const std::vector<eval::QuerySamples> samples = UntilStopped(
+      fmt::format("{} is as it was{}", options.model.model, KeptInCache(options.no_cache)), [&] {
         auto found = SamplesOf(*model, judged, options);
         StopIfAsked();
         return found;

@@ -20,7 +20,7 @@
 #include "commands/compare/compare_output.h"
 #include "commands/evaluate/evaluation_output.h"
 #include "commands/identical_ids.h"
-#include "commands/model_flags.h"
+#include "commands/model/model_flags.h"
 #include "data/formats/beir.h"
 #include "data/formats/qrels_file.h"
 #include "data/formats/trec_run.h"

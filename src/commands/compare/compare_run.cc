@@ -10,7 +10,7 @@
 #include "commands/compare/compare_command.h"
 #include "commands/compare/trained_runs.h"
 #include "commands/identical_ids.h"
-#include "commands/load_model.h"
+#include "commands/model/load_model.h"
 #include "commands/ranked_depth.h"
 #include "commands/until_stopped.h"
 #include "data/judgements/judged_data.h"
@@ -91,14 +91,15 @@ ComparedSystem Measure(const std::string& path, const data::JudgedData& judged,
 void RunCompareModels(const CompareCommandOptions& options) {
   const data::JudgedData judged = data::LoadJudgedData(options.dataset, options.split);
   if (const std::string what = WhatIsCompared(options.systems); !what.empty()) Note(what);
-  std::vector<ComparedSystem> systems = UntilStopped("nothing was compared", [&] {
-    std::vector<ComparedSystem> found;
-    for (const std::string& path : options.systems) {
-      found.push_back(Measure(path, judged, options));
-      StopIfAsked();
-    }
-    return found;
-  });
+  std::vector<ComparedSystem> systems =
+      UntilStopped("nothing was compared" + KeptInCache(options.no_cache), [&] {
+        std::vector<ComparedSystem> found;
+        for (const std::string& path : options.systems) {
+          found.push_back(Measure(path, judged, options));
+          StopIfAsked();
+        }
+        return found;
+      });
   FinishComparison(systems, judged.qrels, {judged.dataset.queries, judged.dataset.documents},
                    options);
 }

@@ -18,7 +18,8 @@
 #include "commands/encode/encode_shard.h"
 #include "commands/encode/encode_stdout.h"
 #include "commands/encode/encode_texts.h"
-#include "commands/load_model.h"
+#include "commands/model/load_model.h"
+#include "commands/until_stopped.h"
 #include "data/input/byte_source.h"
 #include "data/warnings.h"
 #include "embeddings/layouts/kept.h"
@@ -34,10 +35,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint64_t kTextsBetweenReports = uint64_t{1} << 16;
-
-void ThrowIfStopped() {
-  if (const int signal = SignalWatch::Received()) throw Interrupted(signal, "interrupted");
-}
 
 // The input that is read.
 struct Source {
@@ -67,7 +64,6 @@ class EncodeJob {
         size_{.texts = options.block_texts},
         encode_(BulkOptions(options.globals)) {
     encode_.label = "encode";
-    encode_.stop = SignalWatch::Received;
   }
 
   // Returns the settings that decide the embeddings, besides the texts themselves.
@@ -126,7 +122,7 @@ uint64_t EncodeJob::Survey(const embeddings::Journal& kept, const fs::path& fold
   while (texts.Next(&text)) {
     if (texts.count() % kTextsBetweenReports != 0) continue;
     progress.Update(texts.count());
-    ThrowIfStopped();
+    StopIfAsked();
   }
   texts_hash_ = texts.hash();
   return texts.count();
@@ -145,7 +141,7 @@ ShardRange EncodeJob::KeepTo(const embeddings::Shard& shard, const fs::path& fol
     data::TextInput input(source_.options, ignored);
     while (const uint64_t more = input.SkipUpTo(kTextsBetweenReports)) {
       progress.Update(total += more);
-      ThrowIfStopped();
+      StopIfAsked();
     }
   }
   const ShardRange range = RangeOfShard(shard, total, size_.texts);
@@ -176,7 +172,7 @@ void EncodeJob::EncodeBlocks(const NextInputText& next, std::optional<uint64_t> 
   search::StreamEncoder encoder(model_, kind(), encode_, total ? *total - before : 0);
   TextBlock block;
   while (ReadBlock(next, size_, &block)) {
-    ThrowIfStopped();
+    StopIfAsked();
     if (kept.complete) {
       throw DataError(source_.last, 0, "",
                       fmt::format("the input has more than the {} texts that were encoded before; "
@@ -191,7 +187,7 @@ void EncodeJob::EncodeBlocks(const NextInputText& next, std::optional<uint64_t> 
                   .counts = counts});
     counts_ += counts;
   }
-  ThrowIfStopped();  // the same signal may have ended a pipe
+  StopIfAsked();  // the same signal may have ended a pipe
   if (total && counts_.texts != *total) {
     throw DataError(source_.last, 0, "",
                     fmt::format("the input has {} texts, and had {} when it was read first; it "
@@ -219,7 +215,7 @@ void EncodeJob::Run(embeddings::BlockOutput& output, const embeddings::Journal& 
   } else {
     CheckedTexts texts(source_.options, folder, kept.blocks, warnings_);
     data::InputText text;
-    while (texts.count() < before && texts.Next(&text)) ThrowIfStopped();
+    while (texts.count() < before && texts.Next(&text)) StopIfAsked();
     EncodeBlocks([&](data::InputText* next) { return texts.Next(next); }, total, kept, output);
   }
 }

@@ -7,37 +7,31 @@
 
 #include "base/json/json.h"
 #include "base/log.h"
+#include "commands/evaluate/named_figure.h"
 #include "eval/samples/run_samples.h"
 #include "report/tables/numbers.h"
 
 namespace tandem::app {
 namespace {
 
-// A named value with its interval, as all three formats show it.
-struct AppliedFigure {
-  std::string_view name;
-  std::optional<double> value;
-  std::optional<eval::Interval> interval;
-};
-
-std::array<AppliedFigure, 4> FiguresOf(const eval::AppliedThreshold& applied) {
+std::array<NamedFigure, 4> FiguresOf(const eval::AppliedThreshold& applied) {
   return {{{"precision", applied.precision, applied.precision_interval},
            {"recall", applied.recall, applied.recall_interval},
            {"nothing", applied.nothing, applied.nothing_interval},
            {"results", applied.results, applied.results_interval}}};
 }
 
-report::Cell IntervalCellOf(const AppliedFigure& figure) {
+report::Cell IntervalCellOf(const NamedFigure& figure) {
   if (!figure.interval) return std::nullopt;
   const double low = figure.interval->low, high = figure.interval->high;
   return figure.name == "results" ? fmt::format("{:.3g}..{:.3g}", low, high)
                                   : fmt::format("{:.3f}..{:.3f}", low, high);
 }
 
-std::optional<double> LowOf(const AppliedFigure& figure) {
+std::optional<double> LowOf(const NamedFigure& figure) {
   return figure.interval ? std::optional(figure.interval->low) : std::nullopt;
 }
-std::optional<double> HighOf(const AppliedFigure& figure) {
+std::optional<double> HighOf(const NamedFigure& figure) {
   return figure.interval ? std::optional(figure.interval->high) : std::nullopt;
 }
 
@@ -53,7 +47,7 @@ std::string AppliedText(const AppliedReport& report, const report::TextStyle& st
     std::vector<report::Cell> values = {report.targets[t], report::Exact(applied.threshold)};
     std::vector<report::Cell> intervals = {fmt::format("{} % interval", 100 * report.confidence),
                                            std::nullopt};
-    for (const AppliedFigure& figure : FiguresOf(applied)) {
+    for (const NamedFigure& figure : FiguresOf(applied)) {
       values.push_back(figure.value);
       intervals.push_back(IntervalCellOf(figure));
     }
@@ -75,7 +69,7 @@ std::string AppliedTsv(const AppliedReport& report) {
           fmt::format("{}:{}{}\tall\t{}\n", report.targets[t], name, suffix, report::Exact(value));
     };
     line("threshold", "", report.thresholds[t].threshold);
-    for (const AppliedFigure& figure : FiguresOf(report.thresholds[t])) {
+    for (const NamedFigure& figure : FiguresOf(report.thresholds[t])) {
       line(figure.name, "", figure.value);
       line(figure.name, ":low", LowOf(figure));
       line(figure.name, ":high", HighOf(figure));
@@ -93,7 +87,7 @@ Json AppliedJson(const AppliedReport& report) {
                   {"found", applied.found},
                   {"shown", applied.shown ? Json(*applied.shown) : Json()},
                   {"queries_with_nothing", applied.queries_with_nothing}};
-    for (const AppliedFigure& figure : FiguresOf(applied)) {
+    for (const NamedFigure& figure : FiguresOf(applied)) {
       entry[std::string(figure.name)] = Json{{"value", report::JsonNumber(figure.value)},
                                              {"low", report::JsonNumber(LowOf(figure))},
                                              {"high", report::JsonNumber(HighOf(figure))}};

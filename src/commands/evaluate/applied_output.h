@@ -24,8 +24,8 @@ struct AppliedReport {
   double confidence = 0.95;
 };
 
-// `shown[t]` is what threshold t of `saved` shows of each query. Intervals are at 95 %, from 2,000
-// resamples (eval::Repetitions).
+// `shown[t]` is what threshold t of `saved` shows of each query. Intervals are made as `options`
+// says (eval::ApplyThreshold).
 AppliedReport MakeAppliedReport(const SavedThresholds& saved, const ThresholdSource& measured_on,
                                 std::span<const std::vector<eval::QueryShown>> shown,
                                 const eval::BootstrapOptions& options);

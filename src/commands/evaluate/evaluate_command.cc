@@ -128,6 +128,7 @@ std::string_view FlagOfTexts(const EvaluateOptions& options) {
   if (!options.candidates.empty()) return "--candidates";
   if (options.pool) return "--pool";
   if (!options.thresholds.empty()) return "--thresholds";
+  if (!options.apply_thresholds.empty()) return "--apply-thresholds";
   if (options.views) return "--views";
   return "";
 }

@@ -9,7 +9,7 @@
 #include "cli/globals.h"
 #include "cli/process/job_options.h"
 #include "commands/evaluate/evaluation_plan.h"
-#include "commands/model_flags.h"
+#include "commands/model/model_flags.h"
 #include "eval/significance/bootstrap.h"
 
 namespace tandem::app {

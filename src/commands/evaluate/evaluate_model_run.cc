@@ -22,8 +22,8 @@
 #include "commands/evaluate/model_thresholds.h"
 #include "commands/evaluate/views_output.h"
 #include "commands/identical_ids.h"
-#include "commands/load_model.h"
-#include "commands/model_calibration.h"
+#include "commands/model/load_model.h"
+#include "commands/model/model_calibration.h"
 #include "commands/ranked_depth.h"
 #include "commands/until_stopped.h"
 #include "data/judgements/candidates.h"
@@ -165,10 +165,12 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
   }
   if (set.pool > 0) TakePool(set.pool, SeedOf(options.globals), dataset);
   result.documents = dataset.documents.size();
+  std::optional<ThresholdSource> source;
+  if (options.cuts_at_scores()) source = SourceOfModel(model, set, options, dataset.judged.size());
   std::optional<SavedThresholds> saved;  // checked before anything is encoded
   if (!options.apply_thresholds.empty()) {
     saved = ReadThresholds(options.apply_thresholds);
-    CheckApplicable(*saved, SourceOfModel(model, set, options, dataset.judged.size()));
+    CheckApplicable(*saved, *source);
   }
   const std::optional<weights::Calibration> calibration = CalibrationToMeasure(model, set, options);
   const bool samples = calibration || eval::NeedsSamples(measures) || options.cuts_at_scores();
@@ -203,15 +205,16 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
   if (calibration) {
     result.further.push_back(CalibrationOfSamples(retrieved.samples, *calibration, OutputStyle()));
   }
+  if (source) source->queries = retrieved.samples.size();
   if (!options.thresholds.empty()) {
     result.thresholds = ThresholdsOfModel(retrieved.samples, rows, RequestOf(options));
-    result.thresholds->chosen_on = SourceOfModel(model, set, options, retrieved.samples.size());
+    result.thresholds->chosen_on = source;
     result.further.push_back(ThresholdFigures(*result.thresholds, OutputStyle()));
   }
   if (saved) {
-    const AppliedReport applied = MakeAppliedReport(
-        *saved, SourceOfModel(model, set, options, retrieved.samples.size()),
-        ShownByModel(retrieved.samples, rows, saved->thresholds), ResamplingOf(options));
+    const AppliedReport applied =
+        MakeAppliedReport(*saved, *source, ShownByModel(retrieved.samples, rows, saved->thresholds),
+                          ResamplingOf(options));
     WarnOfApplied(applied);
     result.further.push_back(AppliedFigures(applied, OutputStyle()));
   }
@@ -238,14 +241,15 @@ void RunEvaluateModel(const EvaluateOptions& options, const EvaluatedSet& set) {
     if (!group.alone() && !options.embeddings.empty()) {
       throw UsageError("--embeddings names a folder for one process, and this is one of several");
     }
-    const ModelEvaluation found = UntilStopped("nothing was measured", [&] {
-      const auto model = LoadModel(options.globals, options.model);
-      ModelEvaluation result =
-          EvaluateModel(*model, set, options.measures, options,
-                        {.embeddings = options.embeddings, .cache = CacheUnless(options.no_cache)});
-      StopIfAsked();
-      return result;
-    });
+    const ModelEvaluation found =
+        UntilStopped("nothing was measured" + KeptInCache(options.no_cache), [&] {
+          const auto model = LoadModel(options.globals, options.model);
+          ModelEvaluation result = EvaluateModel(
+              *model, set, options.measures, options,
+              {.embeddings = options.embeddings, .cache = CacheUnless(options.no_cache)});
+          StopIfAsked();
+          return result;
+        });
     if (group.leads()) Print(found, options);
   });
 }

@@ -14,7 +14,7 @@
 #include "commands/evaluate/evaluate_model.h"
 #include "commands/evaluate/evaluation_output.h"
 #include "commands/evaluate/suite_output.h"
-#include "commands/load_model.h"
+#include "commands/model/load_model.h"
 #include "commands/until_stopped.h"
 
 namespace tandem::app {
@@ -59,9 +59,8 @@ void RunEvaluateSuite(const EvaluateOptions& options, const EvaluationPlan& plan
         "several processes share the evaluation of one model on one data set; give one --model and "
         "one --dataset, or start one process");
   }
-  const SuiteResults results = UntilStopped(
-      options.no_cache ? "nothing was measured" : "the next call finds the embeddings of this one",
-      [&] { return EvaluateAll(options, plan); });
+  const SuiteResults results = UntilStopped("nothing was measured" + KeptInCache(options.no_cache),
+                                            [&] { return EvaluateAll(options, plan); });
   std::cout << FormatSuite(results, options.format, options.per_query, OutputStyle());
 }
 

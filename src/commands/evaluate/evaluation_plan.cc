@@ -131,6 +131,11 @@ class Planner {
       if (set.candidates) added.candidates = *set.candidates;
       if (!options_.pool && set.pool) added.pool = static_cast<size_t>(*set.pool);
       if (!added.candidates.empty()) added.pool = 0;
+      if (options_.by_document && (!added.candidates.empty() || added.pool > 0)) {
+        throw loaded.ErrorAt(
+            fmt::format("set.{}.{}", i + 1, added.pool > 0 ? "pool" : "candidates"),
+            "is for the texts of a corpus, which are passages here; it excludes --by-document");
+      }
     }
   }
 

@@ -8,7 +8,7 @@
 
 #include "commands/evaluate/evaluation_output.h"
 #include "commands/evaluate/threshold_output.h"
-#include "commands/model_flags.h"
+#include "commands/model/model_flags.h"
 #include "eval/evaluate.h"
 
 namespace tandem::app {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "commands/load_model.h"
+#include "commands/model/load_model.h"
 #include "eval/samples/corpus_levels.h"
 #include "eval/samples/score_levels.h"
 #include "model/fingerprint.h"

@@ -9,17 +9,11 @@
 #include "base/error.h"
 #include "base/json/json.h"
 #include "base/log.h"
+#include "commands/evaluate/named_figure.h"
 #include "eval/samples/run_samples.h"
 
 namespace tandem::app {
 namespace {
-
-// A named value with its interval, as all three formats show it.
-struct NamedFigure {
-  std::string_view name;
-  std::optional<double> value;
-  std::optional<eval::Interval> interval;
-};
 
 std::array<NamedFigure, 3> FiguresOf(const ThresholdReport& report) {
   return {{{"auc", report.figures.auc, report.intervals.auc},

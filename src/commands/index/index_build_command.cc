@@ -11,7 +11,7 @@
 #include "cli/flags.h"
 #include "cli/process/short_waits.h"
 #include "commands/index/index_command.h"
-#include "commands/model_calibration.h"
+#include "commands/model/model_calibration.h"
 #include "index/folder/index_folder.h"
 
 namespace tandem::app {

@@ -8,7 +8,7 @@
 
 #include "cli/globals.h"
 #include "commands/index/index_flags.h"
-#include "commands/model_flags.h"
+#include "commands/model/model_flags.h"
 #include "commands/text_input_flags.h"
 
 namespace tandem::app {

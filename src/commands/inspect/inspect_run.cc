@@ -133,7 +133,8 @@ uint64_t BytesIn(const fs::path& path) {
 
 // The part of a run that a file or folder of it belongs to.
 std::string_view PartOf(const std::string& name) {
-  if (name == "model" || name == "adapter") return name == "model" ? "model" : "adapter";
+  if (name == "model") return "model";
+  if (name == "adapter") return "adapter";
   if (name.starts_with("best-")) return "best_weights";
   if (name.starts_with("step-")) return "checkpoints";
   for (const char* const log : {"metrics.jsonl", "timing.jsonl", "sampling"}) {

@@ -114,7 +114,8 @@ Json Inspect(const fs::path& path, const data::LineRules& rules, int threads) {
       fmt::format("{}: nothing in this folder tells what it is; known are models (modules.json or "
                   "config.json), adapters (adapter_config.json), training runs "
                   "(recipe.resolved.toml), checkpoints (state.json), BEIR data "
-                  "sets (corpus.jsonl and queries.jsonl), indexes (index.json) and embeddings "
+                  "sets (corpus.jsonl and queries.jsonl), indexes (index.json), the cache (files "
+                  "named .embeddings) and embeddings "
                   "(embeddings.npy, or parts of "
                   "`tandem encode --shard`){}",
                   path.native(), data::FilesInstead(path)));

@@ -8,7 +8,7 @@
 #include "cli/globals.h"
 #include "cli/process/job_options.h"
 #include "commands/mine/mining_data.h"
-#include "commands/model_flags.h"
+#include "commands/model/model_flags.h"
 #include "search/mining/mining_rules.h"
 
 namespace tandem::app {

@@ -10,8 +10,9 @@
 #include "base/progress.h"
 #include "cli/process/job.h"
 #include "cli/process/signal_watch.h"
-#include "commands/load_model.h"
 #include "commands/mine/mine_command.h"
+#include "commands/model/load_model.h"
+#include "commands/until_stopped.h"
 #include "model/dual_encoder.h"
 #include "search/encoding/embedding_cache.h"
 #include "search/mining_by_embeddings/agree_on_mining.h"
@@ -34,9 +35,7 @@ search::SimilarityRows Embed(model::DualEncoder& model, TextKind kind, const dat
   search::CacheOptions options{.folder = CacheUnless(!given.cache),
                                .encode = BulkOptions(given.globals)};
   options.encode.label = query ? "encode queries" : "encode documents";
-  options.between_blocks = [] {
-    if (const int signal = SignalWatch::Received()) throw Interrupted(signal, "interrupted");
-  };
+  options.between_blocks = [] { StopIfAsked(); };
   search::CachedEmbeddings embeddings = search::EmbedDistinct(
       model, kind, chosen.size(), [&](size_t i) { return texts.text(chosen[i]); }, options);
   search::ReportCounts(embeddings.counts, query ? "queries" : "documents", model.max_tokens(kind));
@@ -108,11 +107,8 @@ search::Mined MineUntilStopped(const MineOptions& options, const MiningData& dat
   } catch (const Interrupted&) {  // says less than the message below
     signal = SignalWatch::Received();
   }
-  throw Interrupted(
-      signal,
-      fmt::format(
-          "interrupted; {} was not written{}", options.output.path,
-          options.cache ? "; the next call finds the embeddings that were made so far" : ""));
+  throw Interrupted(signal, fmt::format("interrupted; {} was not written{}", options.output.path,
+                                        KeptInCache(!options.cache)));
 }
 
 }  // namespace

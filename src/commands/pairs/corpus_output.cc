@@ -16,7 +16,7 @@
 #include "commands/pairs/document_tokens.h"
 #include "commands/pairs/pairs_command.h"
 #include "commands/pairs/pairs_output.h"
-#include "data/lines/json_text.h"
+#include "data/formats/beir_lines.h"
 #include "documents/reading/document_source.h"
 #include "report/tables/one_line.h"
 
@@ -43,13 +43,8 @@ class CorpusLines {
 
   void Add(std::string_view id, std::string_view title, std::string_view text) {
     if (file_) {
-      line_ = R"({"_id": )";
-      data::AppendJsonString(line_, id);
-      line_ += R"(, "title": )";
-      data::AppendJsonString(line_, title, id);
-      line_ += R"(, "text": )";
-      data::AppendJsonString(line_, text, id);
-      line_ += "}\n";
+      line_.clear();
+      data::AppendBeirDocument(line_, id, title, text);
       file_->Write(line_);
     } else if (examples_.size() < kShownExamples) {
       examples_.push_back({{"document", id}, {"title", title}, {"text", text}});

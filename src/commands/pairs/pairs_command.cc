@@ -11,21 +11,12 @@
 #include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/process/short_waits.h"
+#include "commands/line_flags.h"
 #include "data/write_dataset.h"
 #include "documents/pair_source.h"
 
 namespace tandem::app {
 namespace {
-
-std::vector<std::string> NamesIn(const std::string& list) {
-  std::vector<std::string> names;
-  for (size_t begin = 0; begin < list.size();) {
-    const size_t end = std::min(list.find(',', begin), list.size());
-    names.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return names;
-}
 
 void CheckOutput(const PairsOptions& options) {
   if (options.dry_run && !options.output.empty()) {
@@ -112,7 +103,7 @@ CommandBody Configure(Flags& flags) {
       .ShowDefault();
   return [options, sources](const Globals& globals) {
     options->globals = globals;
-    options->sources = NamesIn(*sources);
+    options->sources = SplitAtCommas(*sources);
     CheckOptions(*options);
     if (options->round_trip) WaitBriefly();
     options->corpus_only ? RunCorpusOnly(*options) : RunPairs(*options);

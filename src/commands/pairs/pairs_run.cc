@@ -13,7 +13,7 @@
 #include "base/files/cache_folder.h"
 #include "base/log.h"
 #include "cli/output_style.h"
-#include "commands/load_model.h"
+#include "commands/model/load_model.h"
 #include "commands/pairs/document_tokens.h"
 #include "commands/pairs/pairs_command.h"
 #include "commands/pairs/pairs_output.h"

@@ -17,7 +17,7 @@
 #include "cli/output_style.h"
 #include "cli/process/job.h"
 #include "cli/process/signal_watch.h"
-#include "commands/load_model.h"
+#include "commands/model/load_model.h"
 #include "commands/prune/prune_command.h"
 #include "commands/prune/prune_report.h"
 #include "commands/until_stopped.h"
@@ -79,11 +79,9 @@ train::PairScores ScoreUntilStopped(const PruneOptions& options, const data::Tra
   try {
     return Score(options, set, examples, query_prompt);
   } catch (const Interrupted&) {  // says less than the message below
-    throw Interrupted(
-        SignalWatch::Received(),
-        fmt::format(
-            "interrupted; {} was not written{}", options.output,
-            options.no_cache ? "" : "; the next call finds the embeddings that were made so far"));
+    throw Interrupted(SignalWatch::Received(),
+                      fmt::format("interrupted; {} was not written{}", options.output,
+                                  KeptInCache(options.no_cache)));
   }
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/globals.h"
-#include "commands/model_flags.h"
+#include "commands/model/model_flags.h"
 #include "report/records/evaluation_record.h"
 
 namespace tandem::app {

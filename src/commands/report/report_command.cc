@@ -16,6 +16,7 @@
 #include "cli/flags.h"
 #include "cli/process/short_waits.h"
 #include "commands/catalogues.h"
+#include "commands/model/model_flags.h"
 #include "commands/report/report_plan.h"
 #include "commands/until_stopped.h"
 #include "report/page/page.h"
@@ -52,9 +53,9 @@ void RunReport(const ReportOptions& options) {
     report::CheckReportInput(plan.inputs);
     report::CheckReportFolder(output);
     WaitBriefly();
-    measured = UntilStopped(
-        "no page was written; the next call finds the embeddings that were made so far",
-        [&] { return MeasureForReport(plan.models, options.relevance_level, options.globals); });
+    measured = UntilStopped("no page was written" + KeptInCache(false), [&] {
+      return MeasureForReport(plan.models, options.relevance_level, options.globals);
+    });
   }
   for (const report::RunNote& note : plan.notes) {
     Note(fmt::format("{}: {}", note.run, note.sentence));

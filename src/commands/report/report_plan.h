@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "commands/model_flags.h"
+#include "commands/model/model_flags.h"
 #include "commands/report/report_command.h"
 #include "report/records/report_input.h"
 

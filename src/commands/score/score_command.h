@@ -7,7 +7,7 @@
 
 #include "cli/globals.h"
 #include "commands/line_flags.h"
-#include "commands/model_flags.h"
+#include "commands/model/model_flags.h"
 #include "data/judgements/judged_pairs.h"
 
 namespace tandem::app {

@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "cli/output_style.h"
-#include "commands/load_model.h"
+#include "commands/model/load_model.h"
 #include "commands/score/score_command.h"
 #include "commands/score/score_report.h"
 #include "commands/until_stopped.h"
@@ -79,11 +79,9 @@ Scored ScoreByBiEncoder(const ScoreOptions& options, const data::Dataset& datase
   const bool grades = options.role() == data::ScoreRole::kGrades;
   search::GradeRule rule{.similarity = model->similarity(), .text = model->similarity()};
   if (grades) rule = search::GradeRuleOf(*model);
-  search::BiEncoderScores found =
-      search::ScoreByEmbeddings(*model, dataset, pairs, rule.similarity,
-                                {.folder = CacheUnless(options.no_cache),
-                                 .encode = BulkOptions(options.globals),
-                                 .between_blocks = [] { StopIfAsked(); }});
+  search::BiEncoderScores found = search::ScoreByEmbeddings(
+      *model, dataset, pairs, rule.similarity,
+      {.folder = CacheUnless(options.no_cache), .encode = BulkOptions(options.globals)});
   StopIfAsked();
   search::ReportCounts(found.query_counts, "queries", model->max_tokens(model::TextKind::kQuery));
   search::ReportCounts(found.document_counts, "documents",
@@ -125,10 +123,8 @@ Scored ScoreByCrossEncoder(const ScoreOptions& options, const data::Dataset& dat
 
 Scored Score(const ScoreOptions& options, const data::Dataset& dataset, bool cross_encoder) {
   const data::JudgedPairs pairs = data::JudgedPairsOf(dataset);
-  const bool keeps = !cross_encoder && !options.no_cache;
-  const std::string left =
-      fmt::format("{} was not written{}", options.output,
-                  keeps ? "; the next call finds the embeddings that were made so far" : "");
+  const std::string left = fmt::format("{} was not written{}", options.output,
+                                       cross_encoder ? "" : KeptInCache(options.no_cache));
   return UntilStopped(left, [&] {
     return cross_encoder ? ScoreByCrossEncoder(options, dataset, pairs)
                          : ScoreByBiEncoder(options, dataset, pairs);

@@ -13,7 +13,7 @@
 #include "cli/process/short_waits.h"
 #include "commands/by_document.h"
 #include "commands/identical_ids.h"
-#include "commands/model_calibration.h"
+#include "commands/model/model_calibration.h"
 
 namespace tandem::app {
 namespace {

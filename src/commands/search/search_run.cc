@@ -14,8 +14,8 @@
 #include "cli/output_style.h"
 #include "commands/evaluate/evaluation_output.h"
 #include "commands/identical_ids.h"
-#include "commands/load_model.h"
-#include "commands/model_calibration.h"
+#include "commands/model/load_model.h"
+#include "commands/model/model_calibration.h"
 #include "commands/search/hits_output.h"
 #include "commands/search/hits_text.h"
 #include "commands/search/search_command.h"
@@ -79,13 +79,15 @@ void SearchFreeText(const SearchOptions& options, const search::RetrieveOptions&
   const auto calibration = CalibrationOf(*model, options.model);
   const index::HitFilter filter = FilterOf(options, calibration);
   const Corpus corpus = ReadCorpus(options);
-  const std::vector<search::QueryHits> found = UntilStopped("nothing was found", [&] {
-    auto hits = corpus.groups
-                    ? search::RetrieveForTexts(*model, *corpus.groups, options.queries, retrieve)
-                    : search::RetrieveForTexts(*model, corpus.documents, options.queries, retrieve);
-    StopIfAsked();
-    return hits;
-  });
+  const std::vector<search::QueryHits> found =
+      UntilStopped("nothing was found" + KeptInCache(options.no_cache), [&] {
+        auto hits =
+            corpus.groups
+                ? search::RetrieveForTexts(*model, *corpus.groups, options.queries, retrieve)
+                : search::RetrieveForTexts(*model, corpus.documents, options.queries, retrieve);
+        StopIfAsked();
+        return hits;
+      });
   HitsOutput output(
       {.format = options.format, .text = OutputStyle(), .asked = WhatIsAsked(options)},
       [](std::string_view text) { std::cout << text; });
@@ -179,7 +181,8 @@ void SearchQueries(const SearchOptions& options, const search::RetrieveOptions& 
       groups ? search::RetrievalTask(*groups, dataset.queries, dataset.judged)
              : search::RetrievalTask(dataset);
   search::Retrieved retrieved = UntilStopped(
-      fmt::format("{} was not written", options.output == "-" ? "the run" : options.output.c_str()),
+      fmt::format("{} was not written{}", options.output == "-" ? "the run" : options.output,
+                  KeptInCache(options.no_cache)),
       [&] {
         search::Retrieved found = search::Retrieve(*model, task, retrieve);
         StopIfAsked();

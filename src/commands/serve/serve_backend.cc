@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "commands/asked_precision.h"
-#include "commands/load_model.h"
-#include "commands/model_calibration.h"
+#include "commands/model/asked_precision.h"
+#include "commands/model/load_model.h"
+#include "commands/model/model_calibration.h"
 #include "index/building/index_model.h"
 #include "index/document_index.h"
 #include "index/folder/index_folder.h"

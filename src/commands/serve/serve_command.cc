@@ -13,7 +13,7 @@
 #include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/process/short_waits.h"
-#include "commands/model_calibration.h"
+#include "commands/model/model_calibration.h"
 #include "serve/http/health_check.h"
 
 namespace tandem::app {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/globals.h"
-#include "commands/model_flags.h"
+#include "commands/model/model_flags.h"
 
 namespace tandem::app {
 

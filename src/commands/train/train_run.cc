@@ -13,8 +13,8 @@
 #include "cli/process/job.h"
 #include "cli/process/signal_watch.h"
 #include "cli/version.h"
-#include "commands/asked_precision.h"
 #include "commands/catalogues.h"
+#include "commands/model/asked_precision.h"
 #include "commands/train/train_command.h"
 #include "commands/train/train_seeds.h"
 #include "tensor/machine/device.h"
@@ -97,7 +97,8 @@ void RunInJob(const TrainOptions& options, dist::ProcessGroup& group, std::strin
 // Trains one run after another; those that are finished are not trained again.
 void TrainSeeds(const TrainOptions& options, dist::ProcessGroup& group) {
   std::vector<SeedRun> runs;
-  group.Agree([&] { runs = SeedRunsOf(options, group.leads()); });
+  const bool restarted = group.Largest(CurrentLaunch().restarts) > 0;
+  group.Agree([&] { runs = SeedRunsOf(options, group.leads() && !restarted); });
   for (size_t i = 0; i < runs.size(); ++i) {
     Note(fmt::format("seed {} ({} of {}): {}", runs[i].seed, i + 1, runs.size(),
                      runs[i].options.output));

@@ -19,8 +19,8 @@ struct SeedRun {
 
 // Returns the runs of `options.seeds` seeds, from the recipe's seed (or --seed) on, in the folders
 // OUTPUT/seed-SEED. Throws UsageError without an output, and, unless the runs are resumed, where
-// OUTPUT holds anything, if this process looks (`looks`: rank 0 alone does); the errors of reading
-// the recipe.
+// OUTPUT holds anything, if this process looks (`looks`: rank 0 alone does, and no job that its
+// launcher has restarted); the errors of reading the recipe.
 std::vector<SeedRun> SeedRunsOf(const TrainOptions& options, bool looks);
 
 // Formats a row for each finished run, their mean with its interval, and their spread: "text",

@@ -15,6 +15,7 @@
 #include "data/lines/key_roles.h"
 #include "data/lines/line_documents.h"
 #include "data/lines/score_fields.h"
+#include "data/tables/table_lines.h"
 
 namespace tandem::data {
 namespace {
@@ -242,7 +243,7 @@ Dataset ReadColumns(const std::filesystem::path& path, Warnings* warnings) {
 
 ColumnNames ColumnNamesOf(const std::filesystem::path& path) {
   Warnings ignored;  // the file's own reader counts them
-  LineReader reader(path, ignored);
+  LineReader reader = OpenTrainingLines(path, ignored);
   std::string_view line;
   if (!reader.Next(&line)) throw DataError(reader.file(), 0, "", "holds no example");
   JsonLineParser parser;

@@ -64,8 +64,8 @@ struct ColumnNames {
 // Throws DataError for a file that cannot be read or has no line.
 ColumnNames ColumnNamesOf(const std::filesystem::path& path);
 
-// What a key of a line is read as, in words ("query", "positive", "negative", "scores", ...); "":
-// the format does not read it.
+// What a key of a line is read as, in words ("query", "positive", "negative", "label or score",
+// ...); "": the format does not read it.
 std::string_view ColumnRole(std::string_view key);
 
 }  // namespace tandem::data

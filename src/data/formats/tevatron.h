@@ -38,7 +38,7 @@ Dataset ReadTevatron(LineReader& reader);
 // refuses it.
 void ReadTevatron(LineReader& reader, const LineRules& rules, ExampleSink& sink);
 
-// What a key of a line is read as, in words ("query", "positive", "negative", "scores", ...); "":
+// What a key of a line is read as, in words ("query", "positive", "negative", ...); "":
 // the format does not read it.
 std::string_view TevatronRole(std::string_view key);
 

@@ -6,16 +6,12 @@
 #include <cmath>
 
 namespace tandem::data {
-namespace {
-
 std::string_view WithoutBlanks(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r\n";
   const size_t begin = text.find_first_not_of(kBlanks);
   if (begin == std::string_view::npos) return {};
   return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
-
-}  // namespace
 
 std::optional<double> NumberOfText(std::string_view text) {
   text = WithoutBlanks(text);

@@ -33,6 +33,9 @@ std::optional<LabelNumber> ParseLabelNumber(std::string_view text);
 // Describes the problem if a label has two numbers; "": no label has.
 std::string TwoNumbersProblem(std::span<const LabelNumber> labels);
 
+// The text without the blanks, tabs and line ends around it.
+std::string_view WithoutBlanks(std::string_view text);
+
 // The number that a text is: decimal, with blanks around it ("0", " 1.5 ", "-1e-3"). Gives nothing
 // for any other text, for "nan" and "inf".
 std::optional<double> NumberOfText(std::string_view text);

@@ -80,6 +80,11 @@ size_t EndOfRawText(std::string_view html, size_t from, std::string_view name) {
 class OpenElements {
  public:
   size_t depth() const { return open_.size(); }
+  // Whether SVG or MathML is open, where a tag may end its own element.
+  bool in_foreign() const {
+    return std::any_of(open_.begin(), open_.end(),
+                       [](const Element& one) { return one.name == "svg" || one.name == "math"; });
+  }
 
   void Start(const Tag& tag, std::string_view whole) {
     const bool formatting = IsIn(kFormatting, tag.name);
@@ -141,7 +146,8 @@ int64_t LineNestedDeeperThan(std::string_view html, size_t most) {
     } else if (IsIn(kRawText, tag.name)) {
       at = EndOfRawText(html, tag.end, tag.name);
       continue;
-    } else if (!IsIn(kNotCounted, tag.name) && !tag.closes_itself) {
+    } else if (!IsIn(kNotCounted, tag.name) &&
+               !(tag.closes_itself && (tag.name == "a" || open.in_foreign()))) {
       open.Start(tag, html.substr(at, tag.end - at));
       if (open.depth() > most) {
         return 1 + std::count(html.begin(), html.begin() + static_cast<std::ptrdiff_t>(at), '\n');

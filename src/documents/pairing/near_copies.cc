@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/hashes/mix_words.h"
 #include "documents/passages/words.h"
 
 namespace tandem::documents {
@@ -10,13 +11,6 @@ namespace {
 
 constexpr size_t kShingle = 3;                 // words
 constexpr uint64_t kOdd = 0x9E3779B97F4A7C15;  // 2^64 over the golden ratio
-
-// The finalizer of SplitMix64 (Steele et al. 2014).
-uint64_t Mix(uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
-  return x ^ (x >> 31);
-}
 
 }  // namespace
 
@@ -26,39 +20,36 @@ NearCopies::Signature NearCopies::Sign(const std::vector<uint64_t>& words) {
   const size_t width = std::min(kShingle, words.size());
   for (size_t i = 0; i + width <= words.size(); ++i) {
     uint64_t shingle = 0;
-    for (size_t w = 0; w < width; ++w) shingle = Mix(shingle + kOdd + words[i + w]);
+    for (size_t w = 0; w < width; ++w) shingle = FinalizeSplitMix(shingle + kOdd + words[i + w]);
     for (size_t h = 0; h < kHashes; ++h) {
-      const auto value = static_cast<uint32_t>(Mix(shingle ^ ((h + 1) * kOdd)) >> 32);
+      const auto value = static_cast<uint32_t>(FinalizeSplitMix(shingle ^ ((h + 1) * kOdd)) >> 32);
       signature[h] = std::min(signature[h], value);
     }
   }
   return signature;
 }
 
-std::optional<size_t> NearCopies::Add(std::string_view text) {
-  const size_t number = count_++;
+bool NearCopies::Add(std::string_view text) {
   const std::vector<uint64_t> words = WordHashes(text);
-  if (words.empty()) return std::nullopt;
+  if (words.empty()) return false;
   const Signature signature = Sign(words);
   std::array<uint64_t, kHashes / kRows> bands;
-  std::optional<uint32_t> first;
   for (size_t b = 0; b < bands.size(); ++b) {
-    bands[b] = Mix(b + 1);
-    for (size_t r = 0; r < kRows; ++r) bands[b] = Mix(bands[b] + kOdd + signature[b * kRows + r]);
+    bands[b] = FinalizeSplitMix(b + 1);
+    for (size_t r = 0; r < kRows; ++r) {
+      bands[b] = FinalizeSplitMix(bands[b] + kOdd + signature[b * kRows + r]);
+    }
     const auto [begin, end] = bands_.equal_range(bands[b]);
     for (auto at = begin; at != end; ++at) {
-      if (first && *first <= at->second) continue;
       const Signature& other = signatures_[at->second];
       size_t equal = 0;
       for (size_t h = 0; h < kHashes; ++h) equal += signature[h] == other[h];
-      if (equal >= kEqual) first = at->second;
+      if (equal >= kEqual) return true;
     }
   }
-  if (first) return numbers_[*first];
   for (const uint64_t band : bands) bands_.emplace(band, static_cast<uint32_t>(signatures_.size()));
   signatures_.push_back(signature);
-  numbers_.push_back(number);
-  return std::nullopt;
+  return false;
 }
 
 }  // namespace tandem::documents

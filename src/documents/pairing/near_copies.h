@@ -1,14 +1,12 @@
 // Finds texts that are nearly copies of earlier ones, with some hundred bytes for each.
 //
 //   NearCopies texts;
-//   if (const auto copy = texts.Add(text)) ...   // the number of an earlier text that is much the
-//   same
+//   if (texts.Add(text)) ...   // an earlier text is much the same
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -23,10 +21,8 @@ namespace tandem::documents {
 // those of 0.5 hardly ever. A text without words is no copy.
 class NearCopies {
  public:
-  // The number of the first earlier text that was found to be one, counted from 0 over all texts
-  // that were added; none: the text is new. Near-copies are added too, so that numbers count calls,
-  // but no later text is compared with them.
-  std::optional<size_t> Add(std::string_view text);
+  // Whether the text is a near-copy of an earlier one that was none.
+  bool Add(std::string_view text);
 
  private:
   static constexpr size_t kHashes = 32, kRows = 4, kEqual = 26;
@@ -34,9 +30,7 @@ class NearCopies {
 
   static Signature Sign(const std::vector<uint64_t>& words);
 
-  size_t count_ = 0;
   std::vector<Signature> signatures_;                  // of texts that are no copies
-  std::vector<size_t> numbers_;                        // of these
   std::unordered_multimap<uint64_t, uint32_t> bands_;  // hash of a band -> of signatures_
 };
 

@@ -16,8 +16,6 @@ constexpr std::string_view kAbbreviations[] = {
     "figs", "i.e",    "inc",  "jr",   "ltd", "mr", "mrs", "ms",  "no",  "nr",
     "p",    "pp",     "prof", "resp", "sec", "sr", "st",  "vol", "vs"};
 
-bool IsWhite(char32_t c) { return c == ' ' || (c >= '\t' && c <= '\r') || c == 0xA0; }
-
 bool EndsWithoutSpace(char32_t c) { return c == U'。' || c == U'！' || c == U'？' || c == U'｡'; }
 
 bool IsStop(char32_t c) {
@@ -84,7 +82,7 @@ class SentenceEnd {
       if (c == '\n' && IsBlankLine(p, end)) return Offset(at);
       if (!IsStop(c)) continue;
       const char* const after = AfterStops(p, end);
-      const bool space = after == end || IsWhite(static_cast<unsigned char>(*after));
+      const bool space = after == end || IsWhiteSpace(*after);
       const bool no_space_needed = EndsWithoutSpace(c);
       if (!space && !no_space_needed) {
         p = after;

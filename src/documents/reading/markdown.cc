@@ -59,9 +59,8 @@ FrontMatter FindFrontMatter(std::string_view text) {
   for (size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at)) {
     const std::string_view line = LineAt(text, ++at);
     if (line == "---" || line == "...") {
-      found.bytes = std::min(text.size(), text.find('\n', at) == std::string_view::npos
-                                              ? text.size()
-                                              : text.find('\n', at) + 1);
+      const size_t end = text.find('\n', at);
+      found.bytes = end == std::string_view::npos ? text.size() : end + 1;
       return found;
     }
     if (found.title.empty() && line.starts_with("title:")) found.title = Unquoted(line.substr(6));

@@ -8,6 +8,10 @@ namespace tandem::documents {
 Document ReadPlainText(std::string_view text) {
   Document document;
   std::string unix_lines(text);
+  for (size_t i = 0; i < unix_lines.size(); ++i) {
+    const bool alone = i + 1 == unix_lines.size() || unix_lines[i + 1] != '\n';
+    if (unix_lines[i] == '\r' && alone) unix_lines[i] = '\n';
+  }
   std::erase(unix_lines, '\r');
   const Span all = Trimmed(unix_lines, {0, unix_lines.size()});
   std::string_view rest = std::string_view(unix_lines).substr(all.begin, all.size());

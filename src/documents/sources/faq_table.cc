@@ -72,8 +72,11 @@ class Tables {
           (row == first && !heading.ends_with('?') && WordCount(heading) == 1);
       if (names_columns || cells.size() < 2 || cells[0].empty()) continue;
       const std::string query(document_.Of(cells[0]));
-      found_({.query = query,
-              .text = MaskedText(document_, {cells[1].begin, document_.blocks[row].span.end}, "")});
+      const size_t end_of_row = document_.blocks[row].span.end;
+      const auto answer = std::find_if(cells.begin() + 1, cells.end(),
+                                       [](const Span& cell) { return !cell.empty(); });
+      const size_t begin = answer == cells.end() ? end_of_row : answer->begin;
+      found_({.query = query, .text = MaskedText(document_, {begin, end_of_row}, "")});
     }
   }
 

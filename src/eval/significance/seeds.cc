@@ -12,7 +12,7 @@ namespace tandem::eval {
 namespace {
 
 // The mean of one query under all seeds; none where one of them has none.
-std::optional<double> MeanOf(std::span<const Evaluation> seeds, size_t measure, size_t query) {
+std::optional<double> MeanOfQuery(std::span<const Evaluation> seeds, size_t measure, size_t query) {
   double sum = 0;
   for (const Evaluation& seed : seeds) {
     const std::optional<double>& value = seed.measures[measure].per_query[query];
@@ -20,18 +20,6 @@ std::optional<double> MeanOf(std::span<const Evaluation> seeds, size_t measure, 
     sum += *value;
   }
   return sum / static_cast<double>(seeds.size());
-}
-
-void SetMean(MeasureValues& values) {
-  double sum = 0;
-  size_t count = 0;
-  for (const std::optional<double>& value : values.per_query) {
-    if (!value) continue;
-    sum += *value;
-    ++count;
-  }
-  values.mean.reset();
-  if (count > 0) values.mean = sum / static_cast<double>(count);
 }
 
 // The means of a side in all resamples, over seeds that are drawn anew in each.
@@ -66,8 +54,8 @@ Evaluation MeanOverSeeds(std::span<const Evaluation> seeds) {
           "averaged over; give other --measures (auc_per_query), or compare single models",
           values.measure.name()));
     }
-    for (size_t q = 0; q < mean.queries.size(); ++q) values.per_query[q] = MeanOf(seeds, m, q);
-    SetMean(values);
+    for (size_t q = 0; q < mean.queries.size(); ++q) values.per_query[q] = MeanOfQuery(seeds, m, q);
+    values.mean = MeanOf(values.per_query);
   }
   return mean;
 }

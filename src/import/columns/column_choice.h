@@ -36,7 +36,6 @@ struct ColumnSample {
   std::string name;
   uint64_t rows = 0;     // with a value that is not empty
   uint64_t numbers = 0;  // of them, with a number
-  uint64_t lists = 0;    // of them, with a list of strings
   uint64_t others = 0;   // of them, with an object or another list
   uint64_t bytes = 0;    // of texts
   uint64_t distinct = 0;

@@ -192,6 +192,7 @@ class ColumnFinder {
     if (!columns.document.empty() || columns.title.empty() || !chosen_.title.empty()) return;
     if (CandidateTexts().size() > (columns.query.empty() ? 1U : 0U)) return;
     columns.document = std::exchange(columns.title, "");
+    std::erase(found_.reasons, fmt::format("title: \"{}\" (by its name)", columns.document));
     found_.reasons.push_back(
         fmt::format("document: \"{}\" (there is no other text of it)", columns.document));
   }

@@ -42,7 +42,6 @@ struct Tally {
       case Kind::kStrings:
         if (cell.list.empty()) return;
         ++sample.rows;
-        ++sample.lists;
         sample.bytes += cell.list.front().size();
         seen.insert(TextHash(cell.list.front()));
         return;

@@ -107,7 +107,9 @@ bool ExampleReader::Negatives(Row& row, Example* example) {
 bool ExampleReader::Number(Row& row, std::string_view name, std::optional<double>* number) {
   number->reset();
   const data::JsonField* const cell = Cell(row, name);
-  if (cell == nullptr || cell->kind == Kind::kNull) return true;
+  const bool is_empty = cell == nullptr || cell->kind == Kind::kNull ||
+                        (cell->kind == Kind::kString && data::IsEmptyText(cell->text));
+  if (is_empty) return true;
   if (cell->kind == Kind::kNumber || cell->kind == Kind::kBoolean) *number = cell->number;
   if (cell->kind == Kind::kString || cell->kind == Kind::kInteger) {
     if (cell->text == "true" || cell->text == "True") *number = 1;
@@ -126,6 +128,11 @@ bool ExampleReader::Clicks(Row& row, Example* example) {
   if (!Number(row, columns_.clicks, &clicks) || !Number(row, columns_.impressions, &impressions) ||
       !Number(row, columns_.position, &example->position)) {
     return false;
+  }
+  if (example->position && *example->position < 1) {
+    return Refuse(
+        row, kBadCount,
+        fmt::format("\"{}\" is {}; positions count from 1", columns_.position, *example->position));
   }
   if (columns_.impressions.empty()) impressions = 1;  // each row is one
   if (!clicks || !impressions) {

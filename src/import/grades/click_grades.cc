@@ -49,8 +49,7 @@ std::vector<std::optional<double>> ClickTable::Grades(const ClickGradeRules& rul
     pairs[row.pair].impressions += row.impressions;
     pairs[row.pair].expected += row.impressions * rate;
   }
-  *counts = {.rows = rows_.size(),
-             .clicks = all.clicks,
+  *counts = {.clicks = all.clicks,
              .impressions = all.impressions,
              .has_positions = places[0].impressions < all.impressions};
   std::vector<std::optional<double>> grades(pairs_);

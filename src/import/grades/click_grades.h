@@ -29,7 +29,6 @@ struct ClickGradeRules {
 
 // What became of pairs of query and document.
 struct ClickCounts {
-  uint64_t rows = 0;
   uint64_t pairs = 0;
   double clicks = 0;
   double impressions = 0;

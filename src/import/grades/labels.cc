@@ -21,12 +21,6 @@ constexpr std::array kThumbs = {Thumb{"up", 1},         Thumb{"yes", 1},      Th
                                 Thumb{"dislike", 0},    Thumb{"bad", 0},      Thumb{"disliked", 0},
                                 Thumb{"irrelevant", 0}, Thumb{"negative", 0}, Thumb{"👎", 0}};
 
-std::string_view WithoutBlanks(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == text.npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
-}
-
 // "Thumbs Up" as "up".
 std::string PlainWord(std::string_view text) {
   std::string word;
@@ -51,7 +45,7 @@ Labels::Read Labels::Unknown(std::string_view word) {
 }
 
 Labels::Read Labels::OfText(std::string_view text) {
-  const std::string_view word = WithoutBlanks(text);
+  const std::string_view word = data::WithoutBlanks(text);
   const std::optional<double> number = data::NumberOfText(word);
   for (const data::LabelNumber& known : numbers_) {
     const bool is_same =

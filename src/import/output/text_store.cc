@@ -11,6 +11,8 @@
 namespace tandem::import_data {
 namespace {
 
+// The id of a text without one of its own: `letter` and the sixteen hexadecimal digits of its
+// TextHash, so that the same text has the same id in every import, wherever it stands.
 std::string IdOfHash(char letter, uint64_t hash) { return fmt::format("{}{:016x}", letter, hash); }
 
 std::string OtherText(std::string_view what, std::string_view id) {
@@ -18,10 +20,6 @@ std::string OtherText(std::string_view what, std::string_view id) {
 }
 
 }  // namespace
-
-std::string IdOfText(char letter, std::string_view text) {
-  return IdOfHash(letter, TextHash(text));
-}
 
 std::string DocumentStore::id(uint32_t number) const {
   const Document& document = documents_[number];

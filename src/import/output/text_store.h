@@ -20,10 +20,6 @@ struct StoredText {
   std::string problem;  // "": there is none
 };
 
-// The id of a text without one of its own: `letter` and the sixteen hexadecimal digits of its
-// TextHash, so that the same text has the same id in every import, wherever it stands.
-std::string IdOfText(char letter, std::string_view text);
-
 // Documents go to a file when they are first seen; 60 bytes of each stay in memory (and its id, if
 // it was given one).
 class DocumentStore {

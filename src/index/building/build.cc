@@ -39,10 +39,6 @@ std::string SourceLines(const IndexEncoder& encoder, const DocumentSource& sourc
       search::EncodingSource(encoder.model, model::TextKind::kDocument, encoder.encode).lines());
 }
 
-void ThrowIfStopped(const ChangeOptions& options) {
-  if (const int signal = StopSignal(options.stop)) throw Interrupted(signal, "interrupted");
-}
-
 // Reads the documents into `work`, unless they are there.
 StagedDocuments Stage(const std::filesystem::path& work, const DocumentSource& source,
                       const std::vector<data::MetadataField>& fields,
@@ -94,7 +90,7 @@ void TakeFromParts(const IndexEncoder& encoder, const StagedDocuments& staged,
     AppendBlock(encoder, reader.Rows(first, std::min(kBlockRows, staged.rows() - first)), staged,
                 vectors);
     progress.Update(vectors.whole_rows());
-    ThrowIfStopped(options);
+    ThrowIfStopped(options.stop);
   }
 }
 
@@ -120,7 +116,7 @@ void Encode(IndexEncoder& encoder, const StagedDocuments& staged, const std::fil
       [&](size_t i) { return staged.text(before + i); }, encode,
       [&](size_t, const tensor::Tensor& embeddings) {
         AppendBlock(encoder, embeddings, staged, vectors);
-        ThrowIfStopped(options);
+        ThrowIfStopped(options.stop);
       });
 }
 

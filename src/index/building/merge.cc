@@ -36,7 +36,7 @@ void ForLiveRows(const Segments& segments, std::string_view label, uint64_t tota
       if (++done % kRowsBetweenLooks != 0) continue;
       progress.Update(done);
       segment->ReleasePages();
-      if (const int signal = StopSignal(options.stop)) throw Interrupted(signal, "interrupted");
+      ThrowIfStopped(options.stop);
     }
   }
 }

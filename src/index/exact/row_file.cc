@@ -66,7 +66,7 @@ void WriteRowFile(const std::filesystem::path& path, const RowFileShape& shape,
   std::vector<float> scales(shape.scales ? rows.count : 0);
   std::mutex mutex;
   for (size_t first = 0; first < rows.count; first += kBlock) {
-    if (const int signal = StopSignal(options.stop)) throw Interrupted(signal, "interrupted");
+    ThrowIfStopped(options.stop);
     const size_t count = std::min(kBlock, rows.count - first);
     ParallelFor(count, kGrain, options.threads, [&](size_t begin, size_t end) {
       RowBounds own;

@@ -99,7 +99,7 @@ void StageDocuments(const std::filesystem::path& folder, const NextDocument& nex
   for (data::InputText document; next(&document);) {
     const uint64_t row = writer.rows();
     if (row % kRowsBetweenLooks == 0) {
-      if (const int signal = StopSignal(options.stop)) throw Interrupted(signal, "interrupted");
+      ThrowIfStopped(options.stop);
       if (options.progress) options.progress(row);
     }
     places.Add(row, document.file, document.line);

@@ -78,7 +78,7 @@ void AddRows(faiss::IndexHNSW& index, const VectorRows& rows, const BuildOptions
   // FAISS makes a lock and a mark of every row for each call, so that there should not be many.
   const size_t block = std::max<size_t>(10000, rows.count / 50);
   for (size_t begin = 0; begin < rows.count; begin += block) {
-    ThrowIfStopped(options);
+    ThrowIfBuildStopped(options);
     const size_t count = std::min(block, rows.count - begin);
     index.add(static_cast<int64_t>(count), rows.values + begin * rows.width);
     if (options.progress) {

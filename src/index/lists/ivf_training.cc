@@ -45,7 +45,7 @@ std::vector<float> TrainCentroids(const VectorRows& rows, size_t lists,
   parameters.max_points_per_centroid = static_cast<int>(sample.size() / rows.width / lists + 1);
   faiss::Clustering clustering(static_cast<int>(rows.width), static_cast<int>(lists), parameters);
   for (int round = 0; round < kRounds; ++round) {
-    ThrowIfStopped(options);
+    ThrowIfBuildStopped(options);
     // FAISS begins with the centroids that are there.
     faiss::IndexFlatIP nearest(static_cast<int>(rows.width));
     clustering.train(static_cast<int64_t>(sample.size() / rows.width), sample.data(), nearest);

@@ -39,7 +39,7 @@ std::vector<uint32_t> EncodeAll(const VectorRows& rows, const IvfContent& conten
   const ListAssigner assigner(content.centroids, rows.width, options.threads);
   std::string block(kAssignedRows * content.code_bytes, '\0');
   for (size_t begin = 0; begin < rows.count; begin += kAssignedRows) {
-    ThrowIfStopped(options);
+    ThrowIfBuildStopped(options);
     const size_t count = std::min(kAssignedRows, rows.count - begin);
     const float* values = rows.values + begin * rows.width;
     assigner.Assign(values, count, lists.data() + begin);
@@ -83,7 +83,7 @@ void GatherCodes(const RowCodes& codes, std::span<const uint32_t> list_of_row,
   const uint64_t fits = std::max<uint64_t>(options.memory / 2 / code_bytes, 1);  // rows
   const size_t lists = starts.size() - 1;
   for (size_t first = 0, last = 0; first < lists; first = last) {
-    ThrowIfStopped(options);
+    ThrowIfBuildStopped(options);
     for (last = first + 1; last < lists && starts[last + 1] - starts[first] <= fits;) ++last;
     std::string gathered((starts[last] - starts[first]) * code_bytes, '\0');
     std::vector<uint64_t> next(starts.begin() + static_cast<std::ptrdiff_t>(first),

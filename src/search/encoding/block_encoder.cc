@@ -48,16 +48,10 @@ void BlockEncoder::EncodeTogether(size_t first, size_t count, const EmbeddingSin
         done_ += static_cast<size_t>(rows.size(0));
         if (options_.progress) options_.progress(done_);
         if (options_.between_blocks) options_.between_blocks();
-        ThrowIfStopped();
+        ThrowIfStopped(options_.encode.stop);
         if (shared() && options_.between_shared_blocks) options_.between_shared_blocks();
       });
   counts_ += counted;
-}
-
-void BlockEncoder::ThrowIfStopped() const {
-  if (const int signal = StopSignal(options_.encode.stop)) {
-    throw Interrupted(signal, "interrupted");
-  }
 }
 
 void BlockEncoder::Complete(const tensor::Tensor& rows) {

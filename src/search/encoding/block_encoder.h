@@ -48,7 +48,6 @@ class BlockEncoder {
 
  private:
   void Tell(size_t first, size_t count);
-  void ThrowIfStopped() const;
   // The ranges of rows that were not encoded by all together: first row and number of rows.
   std::vector<std::pair<size_t, size_t>> Unseen(size_t count) const;
 

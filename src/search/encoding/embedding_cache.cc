@@ -13,7 +13,9 @@
 #include "base/hashes/running_hash.h"
 #include "base/hashes/text_hash.h"
 #include "base/log.h"
+#include "base/process/interrupt.h"
 #include "embeddings/layouts/cache_file.h"
+#include "embeddings/layouts/cache_room.h"
 #include "search/agree_on_inputs.h"
 #include "search/encoding/block_encoder.h"
 #include "search/encoding/distinct_texts.h"
@@ -56,8 +58,9 @@ CacheFile FileOf(model::DualEncoder& model, model::TextKind kind, const Distinct
                             .shape = {.rows = distinct.size(), .block_rows = kBlockRows},
                             .columns = static_cast<size_t>(model.embedding_width()),
                             .threads = options.encode.threads}};
-  file.path = options.folder / "embeddings" /
-              fmt::format("{:016x}.embeddings", TextHash(file.layout.provenance.lines()));
+  file.path =
+      options.folder / "embeddings" /
+      fmt::format("{:016x}{}", TextHash(file.layout.provenance.lines()), embeddings::kCacheSuffix);
   return file;
 }
 
@@ -129,9 +132,13 @@ class Filling {
 
 std::optional<embeddings::CacheFileWriter> WriterOf(const CacheFile& file,
                                                     const CacheOptions& options) {
+  const auto waiting = [&options] {  // for another process that fills the file
+    if (options.between_blocks) options.between_blocks();
+    ThrowIfStopped(options.encode.stop);
+  };
   try {
     return std::optional<embeddings::CacheFileWriter>(
-        std::in_place, file.path, file.layout, options.between_blocks,
+        std::in_place, file.path, file.layout, waiting,
         options.limit ? *options.limit : CacheLimit());
   } catch (const OutputError& error) {
     Warn(NotKept(error));
@@ -246,6 +253,7 @@ EncodeCounts EmbedInOrder(model::DualEncoder& model, model::TextKind kind, size_
   }
   const size_t window = std::max<size_t>(1, options.encode.window_texts);
   for (size_t first = 0; first < count; first += window) {
+    ThrowIfStopped(options.encode.stop);
     sink(first, cached.RowsOf(first, std::min(window, count - first)));
   }
   return cached.counts;

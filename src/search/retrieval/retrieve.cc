@@ -116,9 +116,7 @@ class DocumentSearch {
   void AddInWindows(const std::function<tensor::Tensor(size_t first, size_t count)>& rows) {
     const size_t window = options_.encode.window_texts;
     for (size_t first = 0; first < documents_.size(); first += window) {
-      if (const int signal = StopSignal(options_.encode.stop)) {
-        throw Interrupted(signal, "interrupted");
-      }
+      ThrowIfStopped(options_.encode.stop);
       Add(first, rows(first, std::min(window, documents_.size() - first)));
     }
   }

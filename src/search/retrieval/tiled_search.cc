@@ -176,7 +176,7 @@ class Searcher {
     QueryGroup group(input_, first, count, type_);
     const size_t tiles = (input_.documents.size() + kDocumentTile - 1) / kDocumentTile;
     for (size_t tile = 0; tile < tiles; tile += plan_.block_tiles) {
-      if (const int signal = StopSignal(options_.stop)) throw Interrupted(signal, "interrupted");
+      ThrowIfStopped(options_.stop);
       const size_t end = std::min(tiles, tile + plan_.block_tiles);
       const std::span<const DocumentTile> block = Block(tile, end);
       tensor::RunApart(group.tiles(), [&](size_t queries) {

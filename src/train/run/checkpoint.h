@@ -1,4 +1,5 @@
-// A checkpoint: a folder with everything that a run needs to resume.
+// A checkpoint: a folder with everything that a run needs to resume; of a finished run perhaps
+// only state.json (DropTensors).
 //
 //   weights.safetensors     the parameters, float32
 //   optimizer.safetensors   state of the optimizers and the objective

@@ -49,14 +49,7 @@ std::optional<std::string> NameBehindTemporary(const std::filesystem::path& path
     name.erase(0, 1);
     if (name.ends_with(".old")) name.erase(name.size() - std::string_view(".old").size());
   }
-  constexpr std::string_view kTemporary = ".tmp";
-  const size_t end = name.rfind(kTemporary);
-  if (end == std::string::npos) return std::nullopt;
-  const std::string_view process = std::string_view(name).substr(end + kTemporary.size());
-  const bool is_number =
-      !process.empty() && process.find_first_not_of("0123456789") == std::string_view::npos;
-  if (!is_number) return std::nullopt;
-  return name.substr(0, end);
+  return NameOfUnfinished(name);
 }
 
 // Returns the entries of `folder` that a killed process has left unfinished; `ours` says which

@@ -65,7 +65,7 @@ uint64_t LargestBatch(const sampling::Sampler& sampler);
 // least one for an interval.
 RunPlan MakePlan(const config::Recipe& recipe, const sampling::Sampler& sampler);
 
-// Returns the plan of a run that is cut to so many steps; everything else stays the same.
+// Returns the plan of a run of so many steps instead; everything else stays the same.
 RunPlan WithSteps(RunPlan plan, int64_t steps);
 
 }  // namespace tandem::train

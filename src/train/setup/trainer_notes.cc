@@ -43,8 +43,11 @@ void WarnOfSmallBatches(const Trainer& trainer) {
     Warn(fmt::format(
         "queries with the same text or paired document are kept out of each other's "
         "batches: an epoch has {} batches of at most {} queries instead of {} of up to {}; "
-        "sampling.no_duplicates = \"mask\" keeps batches full and masks those that meet",
-        batches, LargestBatch(*trainer.sampler), fewest, std::min(batch, queries)));
+        "{}",
+        batches, LargestBatch(*trainer.sampler), fewest, std::min(batch, queries),
+        trainer.recipe().data.masks.copies
+            ? "sampling.no_duplicates = \"mask\" keeps batches full and masks those that meet"
+            : "data.masks.copies = true would keep batches full and mask those that meet"));
   }
 }
 

@@ -109,8 +109,11 @@ TEST_F(ByDocument, RunsNameDocumentsAndMeasureAsTheModelDoes) {
 }
 
 TEST_F(ByDocument, RefusesFlagsOfTexts) {
-  for (const std::vector<std::string>& flags : std::vector<std::vector<std::string>>{
-           {"--views"}, {"--pool", "5"}, {"--thresholds", "results=1"}}) {
+  for (const std::vector<std::string>& flags :
+       std::vector<std::vector<std::string>>{{"--views"},
+                                             {"--pool", "5"},
+                                             {"--thresholds", "results=1"},
+                                             {"--apply-thresholds", "t.json"}}) {
     const ProgramResult result = Run(InCorpus("evaluate"), [&] {
       std::vector<std::string> more = flags;
       more.emplace_back("--by-document");
@@ -119,6 +122,14 @@ TEST_F(ByDocument, RefusesFlagsOfTexts) {
     EXPECT_EQ(result.exit_code, 2) << flags[0];
     EXPECT_THAT(result.err, HasSubstr(flags[0] + " is for the texts of a corpus"));
   }
+}
+
+TEST_F(ByDocument, RefusesSetsOfTextsInASuiteFile) {
+  Write("suite.toml", "[[set]]\npath = \"" + Path("data") + "\"\npool = 3\n");
+  const ProgramResult result = RunTandem(
+      {"evaluate", "--model", Path("model"), "--suite", Path("suite.toml"), "--by-document"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("it excludes --by-document"));
 }
 
 TEST_F(ByDocument, PassagesThatStandApartAreRefused) {

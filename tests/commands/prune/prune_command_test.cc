@@ -193,6 +193,12 @@ TEST_F(PruneCommand, ColumnsKeepTheirNames) {
     EXPECT_THAT(lines, HasSubstr(line + "\n"));
   }
   EXPECT_EQ(count, 5U);
+  WriteFileAtomically(Path("pairs.csv"), "question,answer\nalpha 1,beta 1\nalpha 2,beta 2\n");
+  const ProgramResult table = Prune({"--keep", "1"}, "of_table.jsonl", "pairs.csv");
+  ASSERT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_EQ(ReadFile(Path("of_table.jsonl")),
+            "{\"question\": \"alpha 1\", \"answer\": \"beta 1\"}\n"
+            "{\"question\": \"alpha 2\", \"answer\": \"beta 2\"}\n");
   WriteFileAtomically(Path("scored.jsonl"),
                       R"({"sentence1": "one", "sentence2": "alpha", "label": 0.9}
 {"sentence1": "one", "sentence2": "beta", "label": 0.2}

@@ -65,6 +65,15 @@ TEST(ReadHtml, KeepsLinksWithTheirWords) {
   EXPECT_EQ(document.links[0].target, "a.html#x");
 }
 
+// The end of a block takes its white space away, which a link may begin after.
+TEST(ReadHtml, LinksThatBeginAfterWhiteSpaceOfABlockThatEnds) {
+  EXPECT_EQ(ReadHtml("<pre>code\n\n<a href='x'><div></div></a></pre>", "p").text, "code");
+  const Document document =
+      ReadHtml("<pre>code\n\n\n\n<a href='x'><div>words</div></a></pre>", "p");
+  ASSERT_EQ(document.links.size(), 1U);
+  EXPECT_EQ(document.Of(document.links[0].span), "words");
+}
+
 TEST(ReadHtml, TakesTheTitleElementWhereHeadingsAreMany) {
   const Document many = ReadHtml("<title> A \n page </title><h1>One</h1><h1>Two</h1>", "p");
   EXPECT_EQ(many.title, "A page");

@@ -25,7 +25,7 @@ TEST(HtmlNesting, ElementsThatEndDoNotCount) {
   EXPECT_EQ(LineNestedDeeperThan(Times(50, "<div><b>x</b></div>"), 2), 0);
   EXPECT_EQ(LineNestedDeeperThan(Times(50, "<div><span></div>"), 2), 0);  // div ends span
   EXPECT_EQ(LineNestedDeeperThan(Times(50, "<p>a<br><li>b<img src='a>b'>"), 0), 0);
-  EXPECT_EQ(LineNestedDeeperThan(Times(50, "<path d='1'/>"), 0), 0);
+  EXPECT_EQ(LineNestedDeeperThan("<svg>" + Times(50, "<path d='1'/>") + "</svg>", 1), 0);
 }
 
 TEST(HtmlNesting, MarkupInTextsIsNoElement) {
@@ -33,6 +33,12 @@ TEST(HtmlNesting, MarkupInTextsIsNoElement) {
   EXPECT_EQ(LineNestedDeeperThan("<!-- " + Times(9, "<div>") + " -->", 0), 0);
   EXPECT_EQ(LineNestedDeeperThan("<a title='" + Times(9, "<div>") + "'>", 1), 0);
   EXPECT_EQ(LineNestedDeeperThan("1 < 2 <3 </ >", 0), 0);
+}
+
+// HTML ignores the slash of <div/>.
+TEST(HtmlNesting, ASlashEndsElementsOfSvgAlone) {
+  EXPECT_GT(LineNestedDeeperThan(Times(50, "<div/>"), 40), 0);
+  EXPECT_GT(LineNestedDeeperThan("<svg></svg>" + Times(50, "<span/>"), 40), 0);
 }
 
 // End tags that a parser ignores must not hide levels.

@@ -18,12 +18,12 @@ std::string RandomWords(RandomStream& random, int count) {
 TEST(NearCopies, AreTextsOfNearlyTheSameWords) {
   NearCopies texts;
   EXPECT_FALSE(texts.Add("the quick brown fox jumps over the lazy dog"));
-  EXPECT_EQ(texts.Add("The quick, brown fox jumps over the lazy dog!"), 0U);
+  EXPECT_TRUE(texts.Add("The quick, brown fox jumps over the lazy dog!"));
   EXPECT_FALSE(texts.Add("an entirely different text about gloves and hats"));
   EXPECT_FALSE(texts.Add(""));
   EXPECT_FALSE(texts.Add(""));
   EXPECT_FALSE(texts.Add("fox"));
-  EXPECT_EQ(texts.Add("Fox."), 5U);
+  EXPECT_TRUE(texts.Add("Fox."));
 }
 
 // One word of 400 that differs changes 3 of 398 runs of three words: a similarity of 0.985. A half
@@ -31,15 +31,12 @@ TEST(NearCopies, AreTextsOfNearlyTheSameWords) {
 TEST(NearCopies, FindWhatIsNearAndNotWhatIsFar) {
   RandomStream random({.seed = 1, .purpose = "test"});
   NearCopies texts;
-  size_t number = 0;
   int near_found = 0, far_found = 0;
   for (int i = 0; i < 50; ++i) {
     const std::string half = RandomWords(random, 200), rest = RandomWords(random, 200);
-    const size_t original = number;
     EXPECT_FALSE(texts.Add(half + rest));
-    near_found += texts.Add(half + "changed " + rest) == original;
-    far_found += texts.Add(half + RandomWords(random, 200)).has_value();
-    number += 3;
+    near_found += texts.Add(half + "changed " + rest);
+    far_found += texts.Add(half + RandomWords(random, 200));
   }
   EXPECT_GE(near_found, 49);
   EXPECT_EQ(far_found, 0);

@@ -14,6 +14,12 @@ TEST(ReadPlainText, AFirstLineThatStandsAloneIsTheTitle) {
   EXPECT_EQ(Described(document), "paragraph|Warm.\nSoft.\nparagraph|Dry.\n");
 }
 
+TEST(ReadPlainText, LinesMayEndWithCarriageReturnsAlone) {
+  const Document document = ReadPlainText("Gloves\r\rWarm.\rSoft.\r");
+  EXPECT_EQ(document.title, "Gloves");
+  EXPECT_EQ(document.text, "Warm.\nSoft.");
+}
+
 TEST(ReadPlainText, OtherFirstLinesAreText) {
   EXPECT_EQ(ReadPlainText("Gloves are warm.\n\nDry.").title, "");
   EXPECT_EQ(ReadPlainText("Gloves\nare warm").title, "");

@@ -83,6 +83,10 @@ TEST(PairSources, FindWhatTheirSummarySays) {
                           testing::Pair("Are there liners?", "Yes, of silk.")));
   EXPECT_THAT(InMarkdown("faq_table", kPage),
               ElementsAre(testing::Pair("Do they itch?", "Some do. | 2020")));
+  EXPECT_THAT(InMarkdown("faq_table",
+                         "| Question | Note | Answer |\n|---|---|---|\n"
+                         "| Do they itch? | | Some of them do. |\n"),
+              ElementsAre(testing::Pair("Do they itch?", "Some of them do.")));
   const Pairs captions = InMarkdown("caption", kPage);
   ASSERT_EQ(captions.size(), 1U);
   EXPECT_EQ(captions[0].first, "gloves on a towel");

@@ -1,4 +1,4 @@
-#include "commands/model_flags.h"
+#include "commands/model/model_flags.h"
 
 #include <fmt/format.h>
 
@@ -32,6 +32,12 @@ void AddCacheFlag(Flags& flags, bool& no_cache) {
 
 std::filesystem::path CacheUnless(bool no_cache) {
   return no_cache ? std::filesystem::path() : CacheFolder();
+}
+
+std::string KeptInCache(bool no_cache) {
+  return CacheUnless(no_cache).empty()
+             ? ""
+             : "; the next call finds the embeddings that were made so far";
 }
 
 void AddLengthFlags(Flags& flags, ModelFlags& model) {

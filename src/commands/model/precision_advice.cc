@@ -1,4 +1,4 @@
-#include "commands/precision_advice.h"
+#include "commands/model/precision_advice.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "commands/asked_precision.h"
+#include "commands/model/asked_precision.h"
 
 #include <fmt/format.h>
 

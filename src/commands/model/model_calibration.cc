@@ -1,4 +1,4 @@
-#include "commands/model_calibration.h"
+#include "commands/model/model_calibration.h"
 
 #include <fmt/format.h>
 

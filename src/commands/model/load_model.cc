@@ -1,4 +1,4 @@
-#include "commands/load_model.h"
+#include "commands/model/load_model.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include "base/log.h"
 #include "cli/process/job.h"
 #include "cli/process/signal_watch.h"
-#include "commands/asked_precision.h"
-#include "commands/precision_advice.h"
+#include "commands/model/asked_precision.h"
+#include "commands/model/precision_advice.h"
 #include "tensor/core/tensor.h"
 #include "tensor/machine/device.h"
 #include "tensor/machine/precision.h"

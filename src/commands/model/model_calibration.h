@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "commands/model_flags.h"
+#include "commands/model/model_flags.h"
 #include "model/dual_encoder.h"
 #include "weights/settings/calibration.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cli/globals.h"
-#include "commands/model_flags.h"
+#include "commands/model/model_flags.h"
 #include "model/dual_encoder.h"
 #include "search/encode.h"
 #include "tensor/core/tensor.h"

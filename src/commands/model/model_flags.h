@@ -33,6 +33,8 @@ void AddPartsFlag(Flags& flags, std::string& folder);
 void AddCacheFlag(Flags& flags, bool& no_cache);
 // The cache (base/files/cache_folder.h) unless --no-cache is given; empty: none.
 std::filesystem::path CacheUnless(bool no_cache);
+// The end of a message on work that was stopped: what the cache keeps of it; "" without a cache.
+std::string KeptInCache(bool no_cache);
 
 // Adds --max-query-tokens, --max-document-tokens and --dimensions; the command adds --model itself.
 void AddLengthFlags(Flags& flags, ModelFlags& model);
