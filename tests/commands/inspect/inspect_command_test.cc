@@ -263,7 +263,8 @@ TEST_F(InspectCommand, WhatCannotBeReadIsAnError) {
               ": nothing in this folder tells what it is; known are models (modules.json or "
               "config.json), adapters (adapter_config.json), training runs (recipe.resolved.toml), "
               "checkpoints (state.json), BEIR "
-              "data sets (corpus.jsonl and queries.jsonl), indexes (index.json) and embeddings "
+              "data sets (corpus.jsonl and queries.jsonl), indexes (index.json), the cache (files "
+              "named .embeddings) and embeddings "
               "(embeddings.npy, or parts of `tandem encode --shard`)");
   Write("w.safetensors", std::string("\xff\0\0\0\0\0\0\0{}", 10));
   ExpectError("w.safetensors", 4,

@@ -39,7 +39,10 @@ class ServeCommandTest : public ModelCommandsTest {
 
   // Starts a server at a free port, and returns the port once it answers; 0 where it does not.
   uint16_t Start(const std::vector<std::string>& flags = {}) {
-    std::vector<std::string> words = {"serve", Path("model"), "--port", "0"};
+    return StartServing(Path("model"), flags);
+  }
+  uint16_t StartServing(const std::string& served, const std::vector<std::string>& flags) {
+    std::vector<std::string> words = {"serve", served, "--port", "0"};
     words.insert(words.end(), flags.begin(), flags.end());
     server_ = StartTandem(words, {.err = log()});
     for (int i = 0; i < 600; ++i) {
@@ -91,6 +94,43 @@ TEST_F(ServeCommandTest, AsksAServerForItsHealth) {
   const ProgramResult result = Refused(ask);
   EXPECT_EQ(result.exit_code, 6);
   EXPECT_THAT(result.err, HasSubstr(fmt::format("127.0.0.1:{}: Connection refused", port)));
+}
+
+// The request's least probability wins over the server's, which wins over the index's.
+TEST_F(ServeCommandTest, MayHaveALeastProbability) {
+  Write("model/tandem.json", R"({"format": 1, "objective": "bixse",
+        "probability": {"scale": 20, "bias": -16, "similarity": "cosine"}})");
+  std::string lines;
+  for (const char* text : {"red fish", "blue water", "one", "two fish", "a blue fish", "green"}) {
+    lines += json{{"_id", text}, {"text", text}}.dump() + "\n";
+  }
+  Write("documents.jsonl", lines);
+  const ProgramResult built = RunTandem({"index", "build", Path("model"), Path("documents.jsonl"),
+                                         "--output", Path("index"), "--min-probability", "1"});
+  ASSERT_EQ(built.exit_code, 0) << built.err;
+  uint16_t port = StartServing(Path("index"), {});
+  ASSERT_GT(port, 0) << ReadFile(log());
+  const auto hits = [&](const json& request) {
+    const serve::ClientResponse response =
+        HttpClient(port).Ask(PostRequest("/search", request.dump()));
+    EXPECT_EQ(response.status, 200) << response.body;
+    return json::parse(response.body)["results"];
+  };
+  json all = {{"query", "blue fish"}, {"k", 6}, {"min_probability", 0}};
+  const json ask = {{"query", "blue fish"}, {"k", 6}};
+  EXPECT_EQ(hits(ask).size(), 0U);
+  const json every = hits(all);
+  ASSERT_EQ(every.size(), 6U);
+  Stop(SIGTERM);
+  std::filesystem::remove(log());
+
+  const double least = every[2]["probability"];
+  port = StartServing(Path("index"), {"--min-probability", fmt::format("{}", least)});
+  ASSERT_GT(port, 0) << ReadFile(log());
+  EXPECT_EQ(hits(ask), json(std::vector<json>(every.begin(), every.begin() + 3)));
+  EXPECT_EQ(hits(all), every);
+  all["min_probability"] = 1.5;
+  EXPECT_EQ(HttpClient(port).Ask(PostRequest("/search", all.dump())).status, 400);
 }
 
 TEST_F(ServeCommandTest, GivesWhatEncodeGivesUntilItIsEnded) {
