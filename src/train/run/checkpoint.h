@@ -4,7 +4,7 @@
 //   weights.safetensors     the parameters, float32
 //   optimizer.safetensors   state of the optimizers and the objective
 //   sampler.safetensors     the sampler's state of each query or pair; only if it has any
-//   state.json              loop, sampler, counters, fingerprint of the data
+//   state.json              loop, sampler, counters, fingerprints of data, base and adapter
 #pragma once
 
 #include <filesystem>
