@@ -1,8 +1,14 @@
 #include "sampling/pruning/score_histogram.h"
 
 #include <algorithm>
+#include <new>
 
 namespace tandem::sampling {
+
+ScoreHistogram::ScoreHistogram()
+    : counts_(static_cast<uint32_t*>(std::calloc(kBuckets, sizeof(uint32_t)))), sums_(kSums) {
+  if (!counts_) throw std::bad_alloc();
+}
 
 uint32_t ScoreHistogram::BucketOf(float score) {
   if (!(score > -1)) return 0;
@@ -11,8 +17,11 @@ uint32_t ScoreHistogram::BucketOf(float score) {
 }
 
 void ScoreHistogram::Clear() {
-  std::fill(counts_.begin(), counts_.end(), 0);
-  std::fill(sums_.begin(), sums_.end(), 0);
+  for (uint32_t sum = 0; sum < kSums; ++sum) {
+    if (sums_[sum] == 0) continue;
+    std::fill_n(&counts_[size_t{sum} * kBucketsOfSum], kBucketsOfSum, 0U);
+    sums_[sum] = 0;
+  }
   size_ = 0;
 }
 

@@ -3,14 +3,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
 #include <span>
 #include <vector>
 
 namespace tandem::sampling {
 
 // Counts scores in 2^21 buckets of width 2^-20 over [-1, 1]; a cosine of float32 arithmetic is not
-// known more exactly. Scores outside are counted at the ends. 8 MiB, whatever the number of scores;
-// adding and removing touch two numbers, looking up reads at most 3,072, one after the other.
+// known more exactly. Scores outside are counted at the ends. 8 MiB at most: the system gives what is
+// written to. Adding and removing touch two numbers, looking up reads at most 3,072, one after the
+// other.
 class ScoreHistogram {
  public:
   static constexpr uint32_t kBuckets = uint32_t{1} << 21;
@@ -18,7 +21,7 @@ class ScoreHistogram {
   // The bucket of a score; higher scores have higher buckets. NaN has the lowest.
   static uint32_t BucketOf(float score);
 
-  ScoreHistogram() : counts_(kBuckets), sums_(kSums) {}
+  ScoreHistogram();
   // Begins anew with these scores, except where `counts(i)` is false for number i.
   template <typename Counts>
   void Assign(std::span<const float> scores, const Counts& counts) {
@@ -40,6 +43,10 @@ class ScoreHistogram {
   static constexpr uint32_t kBucketsOfSum = 1024;
   static constexpr uint32_t kSums = kBuckets / kBucketsOfSum;
 
+  struct Free {
+    void operator()(uint32_t* memory) const { std::free(memory); }
+  };
+
   void Clear();
   // `by` is added modulo 2^32.
   void Change(uint32_t bucket, uint32_t by) {
@@ -48,8 +55,8 @@ class ScoreHistogram {
     size_ += static_cast<size_t>(static_cast<int32_t>(by));
   }
 
-  std::vector<uint32_t> counts_;  // [kBuckets]
-  std::vector<uint32_t> sums_;    // [kSums] of kBucketsOfSum buckets each
+  std::unique_ptr<uint32_t[], Free> counts_;  // [kBuckets]
+  std::vector<uint32_t> sums_;                // [kSums] of kBucketsOfSum buckets each
   size_t size_ = 0;
 };
 

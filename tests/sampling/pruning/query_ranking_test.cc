@@ -33,6 +33,19 @@ TEST(ScoreHistogram, FindsTheQuantileOfWhatIsInIt) {
   EXPECT_EQ(ScoreHistogram::BucketOf(0), ScoreHistogram::kBuckets / 2);
 }
 
+TEST(ScoreHistogram, BeginsAnewWithEachAssignment) {
+  const std::vector<float> first = {-0.5F, 0.25F, 0.25F, 1}, second = {-1, 0.5F, 0.25F};
+  ScoreHistogram histogram, fresh;
+  const auto every = [](size_t) { return true; };
+  histogram.Assign(first, every);
+  histogram.Assign(second, every);
+  fresh.Assign(second, every);
+  EXPECT_EQ(histogram.size(), 3U);
+  for (size_t above = 0; above < 3; ++above) {
+    EXPECT_EQ(histogram.BucketBelow(above), fresh.BucketBelow(above)) << above;
+  }
+}
+
 TEST(QueryRanking, SkippedQueriesAreNotOpenUntilTheyAreTakenBack) {
   QueryRanking ranking(4);
   const std::vector<uint32_t> all = {0, 1, 2, 3};
