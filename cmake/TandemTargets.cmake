@@ -171,8 +171,8 @@ endfunction()
 # makes one GoogleTest binary; every TEST in it becomes one ctest entry, run from the build tree.
 # SHARDS: it makes n entries instead, NAME_0 to NAME_(n-1), each with its share of the tests, for
 # tests that are shorter than the start of a process, which with libtorch is a second. Entries run
-# beside each other, so their threads wait without taking a processor. NO_ENTRIES: the caller adds
-# its own.
+# beside each other, so their threads wait without taking a processor. In builds with
+# a sanitizer every program has 4 shards. NO_ENTRIES: the caller adds its own.
 # The target tests_of_LABEL builds the tests with a label. The label `threads` marks tests of code
 # that works on several threads of its own, not OpenMP's; CI runs them under ThreadSanitizer.
 # TANDEM_SHARED_DIR (environment) may point at the reference data; its default is ../shared.
@@ -205,7 +205,10 @@ function(tandem_test name)
   if(ARG_LABELS)
     list(APPEND properties LABELS "${ARG_LABELS}")
   endif()
-  if(ARG_SHARDS)
+  if(TANDEM_SANITIZE AND NOT ARG_SHARDS)
+    set(ARG_SHARDS 4) # a sanitizer's start takes longer than most tests
+  endif()
+  if(ARG_SHARDS AND NOT ARG_NO_ENTRIES)
     math(EXPR last "${ARG_SHARDS} - 1")
     foreach(shard RANGE ${last})
       add_test(NAME ${name}_${shard} COMMAND ${name})
