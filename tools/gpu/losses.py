@@ -48,7 +48,7 @@ def recipes(options):
     # 300 queries by 300 documents are enough cells for the device form of the objective by itself;
     # TANDEM_FORMS=portable takes it at any size.
     large = {**common, "objective.name": "mann_whitney", "train.batch": 48 if options.small else 300,
-             "train.chunk_tokens": 1024 if options.small else 8192, "train.steps": 6 if options.small else 12}
+             "train.chunk_tokens": 1024 if options.small else 8192, "train.steps": 6 if options.small else 8}
     infonce = {**common, "objective.name": "infonce"}
     adafactor = {**infonce, "optimizer.name": "adafactor", "optimizer.learning_rate": 1e-2}
     return [("infonce-adamw", infonce, "fp32", FP32), ("infonce-adafactor", adafactor, "fp32", FP32),

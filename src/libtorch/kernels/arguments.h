@@ -14,6 +14,24 @@ struct DropoutArguments {
   float scale;
 };
 
+// A step over rows (rows.cu), contiguous ones. T rows of H numbers.
+struct RowArguments {
+  const void* x;              // [T, H]
+  const void* residual;       // [T, H], or null
+  const float* gamma;         // [H], or null
+  const float* beta;          // [H], or null
+  const long long* row_keys;  // [T]
+  long long rows;             // T
+  float epsilon;
+  DropoutArguments dropout;
+  void* out;            // [T, H]
+  float* moments;       // [T, 2]: mean and inverse deviation
+  const void* grad;     // as out; this and the rest is the backward pass's
+  void* grad_x;         // as x
+  void* grad_residual;  // as x
+  float* partial;       // [blocks, 2, H]: each block's part of the gradients of gamma and beta
+};
+
 // Attention of packed texts. A row of qkv has heads + 2 key_heads heads: queries, keys, values. All
 // rows of activations are contiguous. T rows.
 struct AttentionArguments {

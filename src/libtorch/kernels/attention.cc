@@ -19,7 +19,7 @@ using portable::Dropout;
 using portable::HeadShape;
 using portable::Tokens;
 
-// As in attention.cu.
+// As in attention.cuh.
 constexpr int64_t kTile = 64;
 int64_t OtherTile(int64_t width) { return width > 64 ? 32 : 64; }
 
@@ -41,8 +41,8 @@ class KernelAttention {
         log_sums_(at::empty({shape.heads, qkv.size(0)}, qkv_.options().dtype(at::kFloat))) {}
 
   at::Tensor Forward() const {
-    Run("AttentionForward", shape_.heads, kTile + 2 * OtherTile(shape_.head_width),
-        ForwardArguments());
+    Run(kAttentionForwardSource, "AttentionForward", shape_.heads,
+        kTile + 2 * OtherTile(shape_.head_width), ForwardArguments());
     return out_;
   }
 
@@ -54,8 +54,8 @@ class KernelAttention {
     arguments.grad_dots = grad_dots.data_ptr<float>();
     arguments.grad_qkv = grad_qkv.data_ptr();
     const int64_t rows = 2 * (kTile + OtherTile(shape_.head_width));
-    Run("AttentionBackwardQueries", shape_.heads, rows, arguments);
-    Run("AttentionBackwardKeys", shape_.key_value_heads, rows, arguments);
+    Run(kAttentionBackwardSource, "AttentionBackwardQueries", shape_.heads, rows, arguments);
+    Run(kAttentionBackwardSource, "AttentionBackwardKeys", shape_.key_value_heads, rows, arguments);
     return grad_qkv;
   }
 
@@ -80,7 +80,7 @@ class KernelAttention {
   }
 
   // With shared memory for so many rows of a head.
-  void Run(const char* function, int64_t heads, int64_t rows,
+  void Run(const Source& source, const char* function, int64_t heads, int64_t rows,
            const AttentionArguments& arguments) const {
     const Grid grid{.x = texts_,
                     .y = heads,
@@ -88,7 +88,7 @@ class KernelAttention {
                     .threads = 128,
                     .shared_bytes = rows * (shape_.head_width + 8) * 2};
     const Kernel kernel{
-        kAttentionSource,
+        source,
         function,
         {Option("ACTIVATION", NumberOf(qkv_.scalar_type())),
          Option("HEAD_WIDTH", shape_.head_width), Option("DROPOUT", dropout_.active())}};

@@ -1,4 +1,4 @@
-// Attention over packed texts by kernels (attention.cu), without padding and classes of lengths.
+// Attention over packed texts by kernels (attention.cuh), without padding and classes of lengths.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -45,8 +45,8 @@ struct Grid {
   int64_t shared_bytes = 0;     // of a block, beside what the kernel declares
 };
 
-// Puts the kernel into the current stream of `device`, which Serve must have been true for. A grid
-// without blocks does nothing. Throws KernelError (nvrtc.h).
+// Puts the kernel into the current stream of `device`, which is the current device of this thread
+// and which Serve was true for. A grid without blocks does nothing. Throws KernelError (nvrtc.h).
 void LaunchWith(const Kernel& kernel, const Grid& grid, const at::Device& device,
                 std::span<const void* const> arguments);
 

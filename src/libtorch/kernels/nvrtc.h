@@ -2,6 +2,7 @@
 // toolkit.
 #pragma once
 
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
 #include <vector>

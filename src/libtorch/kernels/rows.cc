@@ -60,32 +60,49 @@ Kernel RowKernel(const RowStep& step, const char* function) {
            Option("DROP", DropNumber(step))}};
 }
 
-long long RowsOf(const RowStep& step) { return step.x.size(0); }
+// What both passes need.
+RowArguments RowArgumentsOf(const RowStep& step, const at::Tensor& moments) {
+  return {.x = PointerOf(step.x),
+          .residual = PointerOf(step.residual),
+          .gamma = static_cast<const float*>(PointerOf(step.norm.gamma)),
+          .beta = static_cast<const float*>(PointerOf(step.norm.beta)),
+          .row_keys = static_cast<const long long*>(PointerOf(step.row_keys)),
+          .rows = step.x.size(0),
+          .epsilon = static_cast<float>(step.norm.epsilon),
+          .dropout = ArgumentsOf(step.dropout),
+          .out = nullptr,
+          .moments = moments.data_ptr<float>(),
+          .grad = nullptr,
+          .grad_x = nullptr,
+          .grad_residual = nullptr,
+          .partial = nullptr};
+}
 
 // `moments`, float [T, 2], is written.
 at::Tensor NormForward(const RowStep& step, const at::Tensor& moments) {
   const at::Tensor out = at::empty(step.x.sizes(), step.x.options().dtype(step.result));
+  RowArguments arguments = RowArgumentsOf(step, moments);
+  arguments.out = out.data_ptr();
   const Grid grid{.x = (step.x.size(0) + kRowsABlock - 1) / kRowsABlock, .threads = 128};
-  Launch(RowKernel(step, "RowsForward"), grid, step.x.device(), PointerOf(step.x),
-         PointerOf(step.residual), PointerOf(step.norm.gamma), PointerOf(step.norm.beta),
-         PointerOf(step.row_keys), RowsOf(step), static_cast<float>(step.norm.epsilon),
-         ArgumentsOf(step.dropout), PointerOf(out), PointerOf(moments));
+  Launch(RowKernel(step, "RowsForward"), grid, step.x.device(), arguments);
   return out;
 }
 
 // The gradients of x, the residual, gamma and beta.
 std::vector<at::Tensor> NormBackward(const RowStep& step, const at::Tensor& moments,
                                      const at::Tensor& grad) {
-  const int64_t width = step.x.size(1);
   const int64_t blocks = std::min((step.x.size(0) + kRowsABlock - 1) / kRowsABlock, kMostBlocks);
   const at::Tensor grad_x = at::empty_like(step.x);
   const bool two = step.residual.defined() && DropNumber(step) == 1;
   const at::Tensor grad_residual = two ? at::empty_like(step.x) : grad_x;
-  const at::Tensor partial = at::empty({blocks, 2, width}, step.norm.gamma.options());
+  const at::Tensor partial = at::empty({blocks, 2, step.x.size(1)}, step.norm.gamma.options());
+  RowArguments arguments = RowArgumentsOf(step, moments);
+  arguments.grad = grad.data_ptr();
+  arguments.grad_x = grad_x.data_ptr();
+  arguments.grad_residual = grad_residual.data_ptr();
+  arguments.partial = partial.data_ptr<float>();
   Launch(RowKernel(step, "RowsBackward"), {.x = blocks, .threads = 128}, step.x.device(),
-         PointerOf(grad), PointerOf(step.x), PointerOf(step.residual), PointerOf(step.norm.gamma),
-         PointerOf(step.row_keys), RowsOf(step), ArgumentsOf(step.dropout), PointerOf(moments),
-         PointerOf(grad_x), PointerOf(grad_residual), PointerOf(partial));
+         arguments);
   const at::Tensor sums = partial.sum(0);
   return {grad_x, step.residual.defined() ? grad_residual : at::Tensor(), sums.select(0, 0),
           step.norm.beta.defined() ? sums.select(0, 1) : at::Tensor()};

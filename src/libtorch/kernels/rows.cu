@@ -63,17 +63,21 @@ __device__ void Drop(Row& row, Key key, const DropoutArguments& dropout) {
   });
 }
 
-// What is normalised: x with its dropout, and the residual.
-__device__ Row Summed(const In* x, const In* residual, Key key, const DropoutArguments& dropout) {
-  Row row;
-  Load<IN>(x, row);
-  if (DROP == 1) Drop(row, key, dropout);
+// What is normalised of a row: x with its dropout, and the residual.
+__device__ Row Summed(const RowArguments& a, long long row, Key key) {
+  Row values;
+  Load<IN>(static_cast<const In*>(a.x) + row * WIDTH, values);
+  if (DROP == 1) Drop(values, key, a.dropout);
   if (RESIDUAL) {
     Row other;
-    Load<IN>(residual, other);
-    ForEach(row, [&](float& value, int part, int i) { value += other.of[part][i]; });
+    Load<IN>(static_cast<const In*>(a.residual) + row * WIDTH, other);
+    ForEach(values, [&](float& value, int part, int i) { value += other.of[part][i]; });
   }
-  return row;
+  return values;
+}
+
+__device__ Key KeyOf(const RowArguments& a, long long row) {
+  return DROP ? RowKey(SiteKey(a.dropout, 0), a.row_keys[row]) : 0;
 }
 
 // The mean (0 where the norm takes none away) and the inverse deviation.
@@ -91,25 +95,22 @@ __device__ float Factor(const float* gamma, int channel) {
   return NORM == 3 ? 1 + gamma[channel] : gamma[channel];
 }
 
-// out [rows, WIDTH] = drop(norm(residual + drop(x))); `moments` [rows], for the backward pass.
-extern "C" __global__ void __launch_bounds__(32 * kRowsABlock)
-    RowsForward(const In* x, const In* residual, const float* gamma, const float* beta,
-                const long long* row_keys, long long rows, float epsilon, DropoutArguments dropout,
-                Out* out, float2* moments) {
+// out = drop(norm(residual + drop(x))), and the moments for the backward pass.
+extern "C" __global__ void __launch_bounds__(32 * kRowsABlock) RowsForward(RowArguments a) {
   const long long row = blockIdx.x * static_cast<long long>(kRowsABlock) + threadIdx.x / 32;
-  if (row >= rows) return;
-  const Key key = DROP ? RowKey(SiteKey(dropout, 0), row_keys[row]) : 0;
-  Row values = Summed(x + row * WIDTH, residual + row * WIDTH, key, dropout);
+  if (row >= a.rows) return;
+  const Key key = KeyOf(a, row);
+  Row values = Summed(a, row, key);
   if (NORM) {
-    const float2 own = MomentsOf(values, epsilon);
-    if (threadIdx.x % 32 == 0) moments[row] = own;
+    const float2 own = MomentsOf(values, a.epsilon);
+    if (threadIdx.x % 32 == 0) reinterpret_cast<float2*>(a.moments)[row] = own;
     ForEach(values, [&](float& value, int part, int i) {
       const int channel = Channel(part) + i;
-      value = (value - own.x) * own.y * Factor(gamma, channel) + (BETA ? beta[channel] : 0);
+      value = (value - own.x) * own.y * Factor(a.gamma, channel) + (BETA ? a.beta[channel] : 0);
     });
   }
-  if (DROP == 2) Drop(values, key, dropout);
-  Store<OUT>(values, out + row * WIDTH);
+  if (DROP == 2) Drop(values, key, a.dropout);
+  Store<OUT>(values, static_cast<Out*>(a.out) + row * WIDTH);
 }
 
 // Adds the warps' sums, one after the other, and writes the block's.
@@ -130,46 +131,48 @@ __device__ void StoreSums(Row& sums, float* to) {
   __syncthreads();
 }
 
+// Makes the gradient of a normalised row that of what was normalised, and adds to the sums of
+// gamma's and beta's gradients.
+__device__ void NormGradient(const RowArguments& a, long long row, Key key, Row& values,
+                             Row (&sums)[2]) {
+  Row normal = Summed(a, row, key);
+  const float2 own = reinterpret_cast<const float2*>(a.moments)[row];
+  float sum = 0, product = 0;
+  ForEach(values, [&](float& value, int part, int i) {
+    float& n = normal.of[part][i];
+    n = (n - own.x) * own.y;
+    sums[0].of[part][i] += value * n;
+    sums[1].of[part][i] += value;
+    value *= Factor(a.gamma, Channel(part) + i);
+    sum += value;
+    product += value * n;
+  });
+  sum = NORM == 1 ? WarpSum(sum) / WIDTH : 0;
+  product = WarpSum(product) / WIDTH;
+  ForEach(values, [&](float& value, int part, int i) {
+    value = own.y * (value - sum - normal.of[part][i] * product);
+  });
+}
+
 // The gradients of x and, where they differ from those (DROP 1), of the residual; and the block's
-// sums for those of gamma and beta, partial [blocks, 2, WIDTH].
-extern "C" __global__ void __launch_bounds__(32 * kRowsABlock)
-    RowsBackward(const Out* grad, const In* x, const In* residual, const float* gamma,
-                 const long long* row_keys, long long rows, DropoutArguments dropout,
-                 const float2* moments, In* grad_x, In* grad_residual, float* partial) {
-  Row gamma_sums = {}, beta_sums = {};
+// part of those of gamma and beta.
+extern "C" __global__ void __launch_bounds__(32 * kRowsABlock) RowsBackward(RowArguments a) {
+  Row sums[2] = {};
   const long long step = gridDim.x * static_cast<long long>(kRowsABlock);
   long long row = blockIdx.x * static_cast<long long>(kRowsABlock) + threadIdx.x / 32;
-  for (; row < rows; row += step) {
-    const Key key = DROP ? RowKey(SiteKey(dropout, 0), row_keys[row]) : 0;
+  for (; row < a.rows; row += step) {
+    const Key key = KeyOf(a, row);
     Row values;
-    Load<OUT>(grad + row * WIDTH, values);
-    if (DROP == 2) Drop(values, key, dropout);
-    if (NORM) {
-      Row normal = Summed(x + row * WIDTH, residual + row * WIDTH, key, dropout);
-      const float2 own = moments[row];
-      float sum = 0, product = 0;
-      ForEach(values, [&](float& value, int part, int i) {
-        float& n = normal.of[part][i];
-        n = (n - own.x) * own.y;
-        gamma_sums.of[part][i] += value * n;
-        beta_sums.of[part][i] += value;
-        value *= Factor(gamma, Channel(part) + i);
-        sum += value;
-        product += value * n;
-      });
-      sum = NORM == 1 ? WarpSum(sum) / WIDTH : 0;
-      product = WarpSum(product) / WIDTH;
-      ForEach(values, [&](float& value, int part, int i) {
-        value = own.y * (value - sum - normal.of[part][i] * product);
-      });
-    }
-    if (RESIDUAL && DROP == 1) Store<IN>(values, grad_residual + row * WIDTH);
-    if (DROP == 1) Drop(values, key, dropout);
-    Store<IN>(values, grad_x + row * WIDTH);
+    Load<OUT>(static_cast<const Out*>(a.grad) + row * WIDTH, values);
+    if (DROP == 2) Drop(values, key, a.dropout);
+    if (NORM) NormGradient(a, row, key, values, sums);
+    if (RESIDUAL && DROP == 1) Store<IN>(values, static_cast<In*>(a.grad_residual) + row * WIDTH);
+    if (DROP == 1) Drop(values, key, a.dropout);
+    Store<IN>(values, static_cast<In*>(a.grad_x) + row * WIDTH);
   }
   if (!NORM) return;
-  StoreSums(gamma_sums, partial + blockIdx.x * 2ll * WIDTH);
-  StoreSums(beta_sums, partial + (blockIdx.x * 2ll + 1) * WIDTH);
+  StoreSums(sums[0], a.partial + blockIdx.x * 2ll * WIDTH);
+  StoreSums(sums[1], a.partial + (blockIdx.x * 2ll + 1) * WIDTH);
 }
 
 }  // namespace tandem::libtorch::kernels

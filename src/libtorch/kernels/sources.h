@@ -1,4 +1,4 @@
-// The kernels' source texts, as CMake takes them from *.cu.
+// The kernels' source texts, as CMake takes them from *.cu and *.cuh.
 #pragma once
 
 namespace tandem::libtorch::kernels {
@@ -8,7 +8,8 @@ struct Source {
   const char* text;  // all that the compiler needs
 };
 
-extern const Source kAttentionSource;
+extern const Source kAttentionBackwardSource;
+extern const Source kAttentionForwardSource;
 extern const Source kElementsSource;
 extern const Source kRowsSource;
 

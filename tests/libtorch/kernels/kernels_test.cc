@@ -156,7 +156,7 @@ TEST_F(KernelsOnAGpu, DropWhatTheProcessorDrops) {
 }
 
 // A step over rows in each of its variants, in the type of x.
-struct RowCase {
+struct StepCase {
   at::ScalarType type, result;
   int64_t width;
   bool residual, norm, beta;
@@ -171,7 +171,7 @@ struct RowCase {
   }
 };
 
-std::vector<RowCase> RowCases() {
+std::vector<StepCase> StepCases() {
   const auto f = at::kFloat, b = at::kBFloat16, h = at::kHalf;
   return {{f, f, 384, true, true, true},
           {b, b, 384, true, true, true},
@@ -196,7 +196,7 @@ double BoundOf(at::ScalarType type) {
 TEST_F(KernelsOnAGpu, StepsOverRowsEqualLibtorchs) {
   const PackedTokens tokens = Inputs(1).Tokens({300, 1, 1203}, 9);
   const at::Tensor row_keys = AsTorch(tokens.row_keys).to(device());
-  for (const RowCase& c : RowCases()) {
+  for (const StepCase& c : StepCases()) {
     const int64_t rows = tokens.tokens();
     const Arrays inputs = {Numbers({rows, c.width}, c.type),
                            c.residual ? Numbers({rows, c.width}, c.type) : at::Tensor(),

@@ -34,9 +34,10 @@ TEST_F(Nvrtc, CompilesTheKernels) {
                           "-DBETA=1", "-DDROP=1"},
                          capability)
                      .empty());
-    EXPECT_FALSE(
-        Compile(kAttentionSource, {"-DACTIVATION=1", "-DHEAD_WIDTH=64", "-DDROPOUT=1"}, capability)
-            .empty());
+    for (const Source& source : {kAttentionForwardSource, kAttentionBackwardSource}) {
+      EXPECT_FALSE(Compile(source, {"-DACTIVATION=1", "-DHEAD_WIDTH=64", "-DDROPOUT=1"}, capability)
+                       .empty());
+    }
   }
 }
 
