@@ -293,12 +293,10 @@ Arrays RunAttentionIn(at::ScalarType type, const AttentionProblem& problem,
 // largest number where libtorch's happens to be small.
 TEST_F(KernelsOnAGpu, AttentionIsAsExactAsLibtorchs) {
   for (const AttentionSetting& setting : AttentionSettings()) {
+    const AttentionProblem problem(setting);  // of numbers in bf16
+    const tensor::AttentionResult want = tensor::RunReference(problem);
+    const PackedTokens tokens = problem.tokens.To(TestDevice());
     for (const DType type : {tensor::kBFloat16, tensor::kHalf}) {
-      AttentionProblem problem(setting);
-      problem.qkv = problem.qkv.to(type).to(tensor::kDouble);
-      problem.grad_out = problem.grad_out.to(type).to(tensor::kDouble);
-      const tensor::AttentionResult want = tensor::RunReference(problem);
-      const PackedTokens tokens = problem.tokens.To(TestDevice());
       const at::ScalarType torch_type = TorchType(type);
       Arrays got, usual;
       ExpectKernels(
