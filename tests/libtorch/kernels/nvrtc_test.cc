@@ -14,6 +14,12 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
+TEST(FindFunction, TriesLibrariesInTheirOrder) {
+  EXPECT_NE(FindFunction({"libnot-there.so", "libc.so.6"}, "strlen"), nullptr);
+  EXPECT_EQ(FindFunction({"libnot-there.so"}, "strlen"), nullptr);
+  EXPECT_EQ(FindFunction({"libc.so.6"}, "no_such_function"), nullptr);
+}
+
 class Nvrtc : public testing::Test {
  protected:
   void SetUp() override {
