@@ -2,7 +2,8 @@
 # the target `torch` with its headers and libraries: c10 and torch_cpu, with TANDEM_WITH_CUDA also
 # c10_cuda, torch_cuda and NCCL. NVIDIA's headers and libraries are those that the package itself asks
 # for, so no CUDA toolkit is needed, as it would be for the CMake package of PyPI's torch: that one
-# looks for a toolkit and for nvcc, whatever is linked, and nothing here is written in CUDA.
+# looks for a toolkit and for nvcc, whatever is linked. Kernels here are compiled where they run, by the
+# compiler among these libraries (src/libtorch/kernels/nvrtc.h).
 #
 # Sets Torch_VERSION, TORCH_INCLUDE_DIRS and PypiTorch_FOUND.
 include(FindPackageHandleStandardArgs)

@@ -84,7 +84,8 @@ portable::Tokens TokensOf(const tensor::PackedTokens& tokens) {
           .types = AsTorch(tokens.types),
           .sequence_starts = AsTorch(tokens.sequence_starts),
           .row_keys = AsTorch(tokens.row_keys),
-          .prompt_tokens = AsTorch(tokens.prompt_tokens)};
+          .prompt_tokens = AsTorch(tokens.prompt_tokens),
+          .longest = tokens.longest};
 }
 
 portable::Tokens TokensWithClasses(const tensor::PackedTokens& tokens) {

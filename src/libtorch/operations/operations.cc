@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "libtorch/bridge.h"
+#include "libtorch/kernels/attention.h"
+#include "libtorch/kernels/pool.h"
 #include "libtorch/memory_errors.h"
 #include "libtorch/operations/arguments.h"
 #include "libtorch/operations/portable_ops.h"
@@ -187,6 +189,9 @@ Tensor Operations::Attention(const Tensor& qkv, const tensor::PackedTokens& toke
   };
   return TracedWith("Attention", Arguments().Add(qkv).Add(bias.table), [&](ArgumentReader& read) {
     const at::Tensor rows = read.Next(), table = read.Next();
+    if (kernels::ServesAttention(rows, shape, rule, {table, bias.max_distance})) {
+      return kernels::Attention(rows, TokensOf(tokens), shape, rule, dropout, backward_work);
+    }
     return portable::Attention(rows, TokensWithClasses(tokens), shape, rule,
                                {table, bias.max_distance}, dropout, backward_work);
   });
@@ -195,7 +200,10 @@ Tensor Operations::Attention(const Tensor& qkv, const tensor::PackedTokens& toke
 Tensor Operations::Pool(const Tensor& x, const tensor::PackedTokens& tokens,
                         tensor::Pooling pooling) const {
   return TracedWith("Pool", Arguments().Add(x), [&](ArgumentReader& read) {
-    return portable::Pool(read.Next(), TokensWithClasses(tokens), pooling);
+    const at::Tensor rows = read.Next();
+    if (kernels::ServesPool(rows, pooling)) return kernels::Pool(rows, TokensOf(tokens), pooling);
+    const bool one_row = pooling == tensor::Pooling::kCls || pooling == tensor::Pooling::kLastToken;
+    return portable::Pool(rows, one_row ? TokensOf(tokens) : TokensWithClasses(tokens), pooling);
   });
 }
 

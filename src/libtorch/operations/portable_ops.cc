@@ -4,12 +4,10 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/gelu.h>
-#include <ATen/ops/layer_norm.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/norm.h>
 #include <ATen/ops/relu.h>
-#include <ATen/ops/rsqrt.h>
 #include <ATen/ops/silu.h>
 #include <ATen/ops/zeros.h>
 
@@ -18,8 +16,8 @@
 #include <vector>
 
 #include "libtorch/graph.h"
-#include "libtorch/operations/portable_dropout.h"
 #include "libtorch/operations/portable_types.h"
+#include "libtorch/operations/row_step.h"
 #include "tensor/profile/profile.h"
 
 namespace tandem::libtorch::portable {
@@ -39,19 +37,6 @@ at::Tensor Activate(const at::Tensor& x, Activation activation) {
 }
 
 namespace {
-
-// `wide` normalised along its last dimension, in its own type.
-at::Tensor Normalized(const at::Tensor& wide, const Norm& norm) {
-  if (!norm.defined()) return wide;
-  const at::ScalarType type = wide.scalar_type();
-  const at::Tensor gamma = norm.gamma.to(type);
-  if (norm.kind == tensor::Norm::Kind::kLayerNorm) {
-    const at::Tensor beta = norm.beta.defined() ? norm.beta.to(type) : at::Tensor();
-    return at::layer_norm(wide, {wide.size(-1)}, gamma, beta, norm.epsilon);
-  }
-  const at::Tensor scale = at::rsqrt((wide * wide).mean(-1, true) + norm.epsilon);
-  return wide * scale * (norm.kind == tensor::Norm::Kind::kRmsPlusOne ? gamma + 1 : gamma);
-}
 
 // The sum of the tables' rows in `type`, [T, H].
 at::Tensor EmbeddingSum(const at::Tensor& words, const Tokens& tokens, const Tables& tables,
@@ -115,12 +100,18 @@ at::Tensor Product(const at::Tensor& x, const Linear& linear) {
   });
 }
 
+// x with dropout.
+at::Tensor DropRows(const at::Tensor& x, const at::Tensor& row_keys, const Dropout& dropout) {
+  if (!dropout.active()) return x;
+  return Do({.x = x, .row_keys = row_keys, .dropout = dropout, .result = x.scalar_type()});
+}
+
 // scale (x A_i^T) B_i^T beside each other for the parts of a map with an adapter, [T, N]; 0 for
 // parts without one.
 at::Tensor LowRankProduct(const at::Tensor& x, const Linear& linear) {
   const Adapter& adapter = *linear.adapter;
   const at::ScalarType type = x.scalar_type();
-  const at::Tensor read = Drop(Wide(x), adapter.row_keys, adapter.dropout).to(type);
+  const at::Tensor read = DropRows(x, adapter.row_keys, adapter.dropout);
   std::vector<at::Tensor> parts;
   for (size_t i = 0; i < adapter.down.size(); ++i) {
     if (adapter.down[i].defined()) {
@@ -151,14 +142,19 @@ at::Tensor TurnedHeads(const at::Tensor& x, const at::Tensor& cosines, const at:
 
 at::Tensor EmbeddingNorm(const at::Tensor& words, const Tokens& tokens, const Tables& tables,
                          const Norm& norm, const Dropout& dropout, at::ScalarType activation) {
-  const at::Tensor sum = EmbeddingSum(words, tokens, tables, WideType(activation));
-  return Drop(Normalized(sum, norm), tokens.row_keys, dropout).to(activation);
+  return Do({.x = EmbeddingSum(words, tokens, tables, WideType(activation)),
+             .norm = norm,
+             .row_keys = tokens.row_keys,
+             .dropout = dropout,
+             .dropped = DropsFrom::kResult,
+             .result = activation});
 }
 
 at::Tensor Embed(const at::Tensor& words, const Tokens& tokens, const Tables& tables, double scale,
                  const Dropout& dropout, at::ScalarType activation) {
   const at::Tensor sum = EmbeddingSum(words, tokens, tables, WideType(activation));
-  return Drop(scale == 1 ? sum : sum * scale, tokens.row_keys, dropout).to(activation);
+  const at::Tensor scaled = scale == 1 ? sum : sum * scale;
+  return DropRows(scaled, tokens.row_keys, dropout).to(activation);
 }
 
 at::Tensor Affine(const at::Tensor& x, const Linear& linear) {
@@ -168,8 +164,12 @@ at::Tensor Affine(const at::Tensor& x, const Linear& linear) {
 
 at::Tensor AffineNorm(const at::Tensor& x, const at::Tensor& residual, const Linear& linear,
                       const Norm& norm, const Tokens& tokens, const Dropout& dropout) {
-  const at::Tensor sum = Wide(residual) + Drop(Wide(Affine(x, linear)), tokens.row_keys, dropout);
-  return Normalized(sum, norm).to(x.scalar_type());
+  return Do({.x = Affine(x, linear),
+             .residual = residual,
+             .norm = norm,
+             .row_keys = tokens.row_keys,
+             .dropout = dropout,
+             .result = x.scalar_type()});
 }
 
 at::Tensor FeedForwardNorm(const at::Tensor& x, const Linear& up, const Linear& down,
@@ -181,24 +181,37 @@ at::Tensor FeedForwardNorm(const at::Tensor& x, const Linear& up, const Linear& 
 
 at::Tensor Normalize(const at::Tensor& x, const Norm& norm, const Tokens& tokens,
                      const Dropout& dropout) {
-  return Drop(Normalized(Wide(x), norm), tokens.row_keys, dropout).to(x.scalar_type());
+  return Do({.x = x,
+             .norm = norm,
+             .row_keys = tokens.row_keys,
+             .dropout = dropout,
+             .dropped = DropsFrom::kResult,
+             .result = x.scalar_type()});
 }
 
 at::Tensor NormAffine(const at::Tensor& x, const Norm& norm, const Linear& linear) {
-  return Affine(Normalized(Wide(x), norm).to(x.scalar_type()), linear);
+  return Affine(norm.defined() ? Do({.x = x, .norm = norm, .result = x.scalar_type()}) : x, linear);
 }
 
 at::Tensor AffineAdd(const at::Tensor& x, const at::Tensor& residual, const Linear& linear,
                      const Norm& out_norm, const Tokens& tokens, const Dropout& dropout) {
-  const at::Tensor branch = Normalized(Wide(Affine(x, linear)), out_norm);
-  return (Wide(residual) + Drop(branch, tokens.row_keys, dropout)).to(x.scalar_type());
+  RowStep step{.x = Affine(x, linear), .row_keys = tokens.row_keys, .dropout = dropout};
+  if (!out_norm.defined()) {
+    step.residual = residual;
+    step.result = x.scalar_type();
+    return Do(step);
+  }
+  step.norm = out_norm;
+  step.dropped = DropsFrom::kResult;
+  step.result = WideType(x);
+  return (Wide(residual) + Do(step)).to(x.scalar_type());
 }
 
 at::Tensor FeedForwardAdd(const at::Tensor& x, const FeedForward& layer, const Tokens& tokens,
                           const Dropout& inner_dropout, const Dropout& dropout) {
   const at::Tensor inner =
       InnerValues(NormAffine(x, layer.norm, layer.up), layer.activation, layer.gated);
-  return AffineAdd(Drop(inner, tokens.row_keys, inner_dropout), x, layer.down, layer.out_norm,
+  return AffineAdd(DropRows(inner, tokens.row_keys, inner_dropout), x, layer.down, layer.out_norm,
                    tokens, dropout);
 }
 

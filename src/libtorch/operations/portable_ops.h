@@ -48,7 +48,7 @@ inline constexpr int64_t kMaxScores = int64_t{1} << 25;
 at::Tensor Attention(const at::Tensor& qkv, const Tokens& tokens, const HeadShape& shape,
                      const AttentionRule& rule, const RelativeBias& bias, const Dropout& dropout,
                      const AttentionWork& backward_work = {}, int64_t max_scores = kMaxScores);
-// `tokens` have classes.
+// `tokens` have classes, where more than one row of a text counts.
 at::Tensor Pool(const at::Tensor& x, const Tokens& tokens, Pooling pooling);
 at::Tensor NormalizeRows(const at::Tensor& x);
 

@@ -40,6 +40,7 @@ struct Tokens {
   at::Tensor prompt_tokens;    // int32 [B], or undefined: none
   // Null where an operation does not need them.
   std::shared_ptr<const LengthClasses> classes;
+  int64_t longest = 0;  // PackedTokens::longest
 
   int64_t texts() const { return sequence_starts.size(0) - 1; }
 };
