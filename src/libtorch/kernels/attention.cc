@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <stdexcept>
 #include <vector>
 
 #include "libtorch/graph.h"
@@ -33,17 +34,20 @@ class KernelAttention {
         row_keys_(tokens.row_keys),
         shape_(shape),
         texts_(tokens.texts()),
-        // A text without tokens has a row.
-        tiles_((std::max<int64_t>(tokens.longest, 1) + kTile - 1) / kTile),
+        tiles_((tokens.longest + kTile - 1) / kTile),
         rule_(rule),
         dropout_(dropout),
         out_(at::empty({qkv.size(0), shape.out_width()}, qkv_.options())),
-        log_sums_(at::empty({shape.heads, qkv.size(0)}, qkv_.options().dtype(at::kFloat))) {}
+        log_sums_(at::empty({shape.heads, qkv.size(0)}, qkv_.options().dtype(at::kFloat))) {
+    if (texts_ > 0 && tiles_ == 0) throw std::logic_error("Attention: texts without a length");
+  }
 
   at::Tensor Forward() const {
     Run(kAttentionForwardSource, "AttentionForward", shape_.heads,
         kTile + 2 * OtherTile(shape_.head_width), ForwardArguments());
-    return out_;
+    // The result gets a history whose node holds this object: a tensor of its own, or each would
+    // hold the other.
+    return out_.detach();
   }
 
   at::Tensor Backward(const at::Tensor& grad) const {
@@ -79,7 +83,7 @@ class KernelAttention {
             .dropout = ArgumentsOf(dropout_)};
   }
 
-  // With shared memory for so many rows of a head.
+  // `rows` rows of a head have room in a block's shared memory.
   void Run(const Source& source, const char* function, int64_t heads, int64_t rows,
            const AttentionArguments& arguments) const {
     const Grid grid{.x = texts_,

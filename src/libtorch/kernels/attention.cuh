@@ -248,7 +248,7 @@ struct KeysAndValues {
     keys = text.Qkv(a, a.qkv, key_head);
     values = text.Qkv(a, a.qkv, key_head + a.key_heads);
   }
-  // When all threads are done with the tiles before.
+  // Waits until all threads are done with the tiles before.
   __device__ void Load(int first, Stored* key_tile, Stored* value_tile) const {
     __syncthreads();
     LoadTile<kOther>(keys, first, length, key_tile);

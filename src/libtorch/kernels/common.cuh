@@ -74,8 +74,7 @@ __device__ void StoreFour(const float (&values)[4], typename Number<kType>::Stor
   *reinterpret_cast<typename N::Four*>(at) = four;
 }
 
-// --- tensor/dropout.h
-// ------------------------------------------------------------------------------
+// --- as in tensor/dropout.h
 
 using Key = unsigned long long;
 

@@ -26,7 +26,7 @@ extern "C" __global__ void __launch_bounds__(256)
   StoreFour<IN>(values, out + place * 4);
 }
 
-// Numbers of PoolKind (kernels/pool.h).
+// As KindOf in pool.cc numbers them.
 enum { kMean, kMeanSqrtLen, kWeightedMean };
 
 // The rows of a text that are pooled, and what they are divided by.

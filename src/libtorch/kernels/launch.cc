@@ -1,6 +1,7 @@
 #include "libtorch/kernels/launch.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <atomic>
 #include <map>
@@ -9,10 +10,13 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/error.h"
 #include "base/log.h"
 
 #if TANDEM_WITH_CUDA
 #include <ATen/cuda/CUDAContext.h>
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAGuard.h>
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
@@ -92,16 +96,20 @@ const CudaDriver& LoadedDriver() {
 
 void Expect(CUresult result, const char* what) {
   if (result == CUDA_SUCCESS) return;
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) throw MemoryError(0, /*of_device=*/true);
   const char* text = nullptr;
   LoadedDriver().error(result, &text);
   throw KernelError(fmt::format("{}: {}", what, text == nullptr ? "unknown error" : text));
 }
 
-// The driver's calls need the context that the runtime makes current on a thread's first use of it.
+// The driver's calls need the context of the current device, which the runtime makes current on a
+// thread's first use of it.
 void NeedContext() {
   CUcontext context = nullptr;
   Expect(LoadedDriver().context(&context), "asking for the GPU's context");
-  if (context == nullptr) cudaFree(nullptr);
+  if (context != nullptr) return;
+  const cudaError_t made = cudaFree(nullptr);
+  if (made != cudaSuccess) throw KernelError(cudaGetErrorString(made));
 }
 
 // More than 48 KiB of a block's shared memory must be asked for.
@@ -118,15 +126,16 @@ class Modules {
   CUfunction Function(const Kernel& kernel, const Grid& grid, const at::Device& device) {
     const std::lock_guard lock(mutex_);
     Module& module = ModuleOf(kernel, device);
-    auto [found, is_new] = module.functions.try_emplace(kernel.function);
-    CUfunction& function = found->second;
-    if (!is_new) return function;
+    const auto found = module.functions.find(kernel.function);
+    if (found != module.functions.end()) return found->second;
+    CUfunction function = nullptr;
     Expect(LoadedDriver().function(&function, module.code, kernel.function), kernel.function);
     if (grid.shared_bytes > kFreeSharedBytes) {
       Expect(LoadedDriver().set_attribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                           static_cast<int>(grid.shared_bytes)),
              kernel.function);
     }
+    module.functions.emplace(kernel.function, function);
     return function;
   }
 
@@ -143,7 +152,12 @@ class Modules {
     if (found != modules_.end()) return found->second;
     const std::string code = Compile(kernel.source, kernel.options, CapabilityOf(device));
     Module module;
-    Expect(LoadedDriver().load(&module.code, code.data()), kernel.source.name);
+    CUresult loaded = LoadedDriver().load(&module.code, code.data());
+    if (loaded == CUDA_ERROR_OUT_OF_MEMORY) {
+      c10::cuda::CUDACachingAllocator::emptyCache();  // it may hold all of the GPU's memory
+      loaded = LoadedDriver().load(&module.code, code.data());
+    }
+    Expect(loaded, kernel.source.name);
     return modules_.emplace(std::move(key), std::move(module)).first->second;
   }
 
@@ -160,6 +174,7 @@ Modules& AllModules() {
 bool CanMake(const at::Device& device) {
   if (CapabilityOf(device) < 80) return false;
   try {
+    const c10::cuda::CUDAGuard guard(device);
     NeedContext();
     AllModules().Function({kElementsSource, "PoolForward", {Option("IN", 0)}}, {}, device);
     return true;
@@ -185,6 +200,7 @@ bool Serve(const at::Device& device) {
 void LaunchWith(const Kernel& kernel, const Grid& grid, const at::Device& device,
                 std::span<const void* const> arguments) {
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
+  const c10::cuda::CUDAGuard guard(device);
   NeedContext();
   const CUfunction function = AllModules().Function(kernel, grid, device);
   const auto count = [](int64_t x) { return static_cast<unsigned>(x); };

@@ -20,7 +20,8 @@ namespace tandem::libtorch::kernels {
 // not, that is said once in a Note. Other operations must do then what kernels would.
 bool Serve(const at::Device& device);
 
-// Where a test wants the operations that kernels stand for, on this thread.
+// Turns kernels off on this thread as long as it lives, for tests of the operations that they stand
+// for.
 class WithoutKernels {
  public:
   WithoutKernels();
@@ -45,8 +46,9 @@ struct Grid {
   int64_t shared_bytes = 0;     // of a block, beside what the kernel declares
 };
 
-// Puts the kernel into the current stream of `device`, which is the current device of this thread
-// and which Serve was true for. A grid without blocks does nothing. Throws KernelError (nvrtc.h).
+// Puts the kernel into the current stream of `device`, which Serve was true for. A grid without
+// blocks does nothing. Throws KernelError (nvrtc.h), and MemoryError where the GPU's memory is
+// full.
 void LaunchWith(const Kernel& kernel, const Grid& grid, const at::Device& device,
                 std::span<const void* const> arguments);
 
@@ -62,7 +64,7 @@ void Launch(const Kernel& kernel, const Grid& grid, const at::Device& device,
 int NumberOf(at::ScalarType type);
 // "-DNAME=VALUE"
 std::string Option(const char* name, int64_t value);
-// Of a tensor's first element; null for an undefined one.
+// The address of a tensor's first element; null for an undefined one.
 inline const void* PointerOf(const at::Tensor& x) { return x.defined() ? x.data_ptr() : nullptr; }
 // Inactive dropout keeps everything.
 DropoutArguments ArgumentsOf(const tensor::Dropout& dropout);

@@ -30,7 +30,10 @@ void FindInCompiler(const char* name, Function*& function) {
   // The second one is libtorch's own way to it: a library that is linked with the compiler,
   // wherever that is.
   void* const found = FindFunction({library.c_str(), "libcaffe2_nvrtc.so"}, name);
-  if (found == nullptr) throw KernelError(fmt::format("{} has no {}", library, name));
+  if (found == nullptr) {
+    throw KernelError(
+        fmt::format("neither {} nor libcaffe2_nvrtc.so is there with {}", library, name));
+  }
   function = reinterpret_cast<Function*>(found);
 }
 

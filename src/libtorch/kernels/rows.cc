@@ -19,8 +19,8 @@ using portable::RowStep;
 
 constexpr int64_t kWidest = 1024;   // of rows that a warp holds in its registers
 constexpr int64_t kRowsABlock = 4;  // as in rows.cu
-constexpr int64_t kMostBlocks =
-    2 * 132;  // with sums of their own: two for each processor of an H100
+// Most blocks that sum gradients of parameters: two for each processor of an H100.
+constexpr int64_t kMostBlocks = 2 * 132;
 
 // A step whose tensors have no history, in one piece of memory each.
 RowStep Plain(const RowStep& step) {

@@ -12,7 +12,7 @@ namespace tandem::libtorch::kernels {
 // 1,024 where they are normalised, by parameters in float; where they are not, the result has the
 // type of x.
 bool ServesRows(const portable::RowStep& step);
-// Where ServesRows.
+// Does a step that ServesRows takes.
 at::Tensor DoRows(const portable::RowStep& step);
 
 }  // namespace tandem::libtorch::kernels

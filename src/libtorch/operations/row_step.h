@@ -30,7 +30,7 @@ struct RowStep {
 // residual and the norm's parameters: by a kernel of Tandem's where one serves (kernels/rows.h),
 // else by libtorch's operations.
 at::Tensor Do(const RowStep& step);
-// By these alone.
+// The same by libtorch's operations alone.
 at::Tensor DoPortably(const RowStep& step);
 
 // `wide` normalised along its last dimension, in its own type.
