@@ -42,9 +42,9 @@ void RefuseParquet(const std::filesystem::path& path) {
   if (path.extension() != ".parquet") return;
   throw DataError(path.native(), 0, "",
                   fmt::format("is a Parquet file, which is not read; write it as JSON lines, in "
-                              "Python: pandas.read_parquet(\"{0}.parquet\").to_json("
-                              "\"{0}.jsonl\", orient=\"records\", lines=True)",
-                              path.stem().native()));
+                              "Python: import pandas; pandas.read_parquet(\"{}\").to_json("
+                              "\"{}.jsonl\", orient=\"records\", lines=True)",
+                              path.native(), path.stem().native()));
 }
 
 Dataset ReadDataset(const std::filesystem::path& path, std::string_view format,

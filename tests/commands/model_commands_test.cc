@@ -229,6 +229,11 @@ TEST_F(ModelCommands, JudgedQueriesCountWhateverIsMissing) {
   const ProgramResult strangers = Evaluate({"--split", "some"});
   EXPECT_EQ(strangers.exit_code, 3);
   EXPECT_THAT(strangers.err, HasSubstr("none of the judgements names a query and a document"));
+  Write("data/corpus.jsonl",
+        ReadFile(Path("data/corpus.jsonl")) + "{\"_id\": \"gone#1\", \"text\": \"a passage\"}\n");
+  EXPECT_THAT(Evaluate({"--split", "some"}).err,
+              HasSubstr("the judgements name documents (gone) and the corpus has their passages "
+                        "(gone#1): --by-document ranks documents"));
 }
 
 // recall@5000 of a corpus of 1200 is 1 only where all results are looked at.

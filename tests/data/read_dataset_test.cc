@@ -67,9 +67,9 @@ TEST(ReadDataset, NothingThereOrParquet) {
   WriteFileAtomically(path, "PAR1");
   EXPECT_EQ(DataErrorOf([&] { ReadDataset(path, "auto", ""); }),
             path.native() +
-                ": is a Parquet file, which is not read; write it as JSON lines, in Python: "
-                "pandas.read_parquet(\"x.parquet\").to_json(\"x.jsonl\", orient=\"records\", "
-                "lines=True)");
+                ": is a Parquet file, which is not read; write it as JSON lines, in Python: import "
+                "pandas; pandas.read_parquet(\"" +
+                path.native() + "\").to_json(\"x.jsonl\", orient=\"records\", lines=True)");
 }
 
 // Escapes what a JSON string must escape: real texts have quotes, backslashes and line ends.

@@ -80,7 +80,8 @@ TEST_F(FindColumnsTest, ByContents) {
   EXPECT_THAT(found.reasons,
               ElementsAre("query: \"Betreff\" (by its contents: the shorter ones of two columns of "
                           "texts)",
-                          "document: \"Hilfetext\" (by its contents: the longer ones)"));
+                          "document: \"Hilfetext\" (by its contents: the longer ones)",
+                          "not used: \"nr\""));
   EXPECT_EQ(Find("query,irgendwas,n\nq,ein Text,5\n").columns.document, "irgendwas");
   EXPECT_EQ(Find("query,product_title,label\nq,A chair,1\n").columns.document, "product_title");
 }

@@ -90,10 +90,12 @@ fs::path RequireSplit(const fs::path& folder, std::string_view split) {
       is_name ? FindFile(folder / "qrels", std::string(split) + ".tsv") : fs::path();
   if (file.empty()) {
     const std::vector<std::string> splits = SplitsOf(folder / "qrels");
-    throw DataError(
-        folder.native(), 0, "",
-        splits.empty() ? fmt::format("has no split {}: qrels/ is missing or holds no .tsv", split)
-                       : fmt::format("has no split {}; it has {}", split, fmt::join(splits, ", ")));
+    throw DataError(folder.native(), 0, "",
+                    splits.empty()
+                        ? fmt::format("has no split {}: qrels/ is missing or holds no .tsv", split)
+                        : fmt::format("has no split {}; it has {} (tandem convert {} --to beir "
+                                      "--holdout 15% --output OTHER makes splits)",
+                                      split, fmt::join(splits, ", "), folder.native()));
   }
   return file;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "base/error.h"
@@ -42,6 +43,15 @@ size_t Resolve(const Qrels& qrels, Dataset& dataset, Warnings& warnings) {
 // Throws where no judgement was resolved.
 void CheckResolved(size_t resolved, const JudgedData& data) {
   if (resolved > 0) return;
+  for (const GradedDocument& judgement : data.qrels.queries().front().judgements) {
+    const std::string passage = std::string(judgement.document) + "#1";
+    if (!data.dataset.documents.Find(passage)) continue;
+    throw DataError(
+        data.dataset.file, 0, data.qrels.queries().front().query,
+        fmt::format("the judgements name documents ({}) and the corpus has their passages "
+                    "({}): --by-document ranks documents",
+                    judgement.document, passage));
+  }
   throw DataError(data.dataset.file, 0, data.qrels.queries().front().query,
                   "none of the judgements names a query and a document that the folder has: do "
                   "its files belong together?");

@@ -51,6 +51,7 @@ class ColumnFinder {
     TakeTitleForDocument();
     TakeByContents();
     CheckFound();
+    SayUnused();
     return std::move(found_);
   }
 
@@ -112,6 +113,15 @@ class ColumnFinder {
       columns.group = chosen_.group;  // it may have another meaning as well
       found_.reasons.push_back(fmt::format("group: \"{}\"", chosen_.group));
     }
+  }
+
+  void SayUnused() {
+    std::vector<std::string> unused;
+    for (const ColumnSample& column : sample_.columns) {
+      if (!IsTaken(column.name) && column.name != found_.columns.group)
+        unused.push_back(column.name);
+    }
+    if (!unused.empty()) found_.reasons.push_back(fmt::format("not used: {}", Quoted(unused)));
   }
 
   // The first line may be a title or a row, and the names may stand on the second.

@@ -208,7 +208,8 @@ class Server::Impl {
       if (!error) Admit(std::move(socket));
     }
     acceptor_.close(error);
-    Note(fmt::format("ending: {} connections are open", connections_.size()));
+    const size_t open = connections_.size();
+    Note(fmt::format("ending: {} {} open", open, open == 1 ? "connection is" : "connections are"));
   }
 
   void WaitSignal() {

@@ -96,14 +96,16 @@ void ValidationObserver::NoteCost() const {
   const double all = std::max(SecondsSince(begin_), seconds_);
   const std::string time =
       seconds_ < 60 ? fmt::format("{:.1f} s", seconds_) : FormatDuration(seconds_);
-  Note(fmt::format("{} {} took {}, {:.0f} % of the time", validations_,
-                   validations_ == 1 ? "validation" : "validations", time,
-                   100 * seconds_ / std::max(all, 1e-9)));
+  const double share = seconds_ / std::max(all, 1e-9);
+  constexpr double kLarge = 0.25;
+  Note(fmt::format("{} {} took {}, {:.0f} % of the time{}", validations_,
+                   validations_ == 1 ? "validation" : "validations", time, 100 * share,
+                   share > kLarge ? "; validation.every and validation.pool make it less" : ""));
 }
 
 void ValidationObserver::End(const Loop& loop) {
   NoteCost();
-  if (!OutOfPatience()) return;
+  if (!OutOfPatience() || loop.state().step == loop.steps()) return;
   Note(fmt::format("stopped at step {}: {} has not improved in {} validations", loop.state().step,
                    measure_, patience_));
 }

@@ -302,9 +302,10 @@ TEST_F(InspectCommand, BrokenDataIsExitThreeAndUnknownEndingsExitTwo) {
               ".qrels");
   Write("train.parquet", "PAR1");
   ExpectError("train.parquet", 3,
-              ": is a Parquet file, which is not read; write it as JSON lines, in Python: "
-              "pandas.read_parquet(\"train.parquet\").to_json(\"train.jsonl\", "
-              "orient=\"records\", lines=True)");
+              ": is a Parquet file, which is not read; write it as JSON lines, in Python: import "
+              "pandas; pandas.read_parquet(\"" +
+                  Path("train.parquet") +
+                  "\").to_json(\"train.jsonl\", orient=\"records\", lines=True)");
 }
 
 }  // namespace

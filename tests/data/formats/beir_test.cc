@@ -74,13 +74,19 @@ TEST(LoadBeir, NothingLeftIsAnError) {
                         "documents that the folder does not have (id q1)"));
 }
 
+std::string Advice(const BeirFolder& folder) {
+  return " (tandem convert " + folder.path().native() +
+         " --to beir --holdout 15% --output OTHER makes splits)";
+}
+
 TEST(LoadBeir, AMissingSplitNamesThoseThatExist) {
   BeirFolder folder;
   folder.Write("qrels/dev.tsv.gz", "");
   EXPECT_EQ(DataErrorOf([&] { LoadBeir(folder.path(), "train"); }),
-            folder.path().native() + ": has no split train; it has dev, test");
-  EXPECT_EQ(DataErrorOf([&] { LoadBeir(folder.path(), "../qrels/test"); }),
-            folder.path().native() + ": has no split ../qrels/test; it has dev, test");
+            folder.path().native() + ": has no split train; it has dev, test" + Advice(folder));
+  EXPECT_EQ(
+      DataErrorOf([&] { LoadBeir(folder.path(), "../qrels/test"); }),
+      folder.path().native() + ": has no split ../qrels/test; it has dev, test" + Advice(folder));
   std::filesystem::remove_all(folder.path() / "qrels");
   EXPECT_EQ(DataErrorOf([&] { LoadBeir(folder.path(), "train"); }),
             folder.path().native() + ": has no split train: qrels/ is missing or holds no .tsv");
@@ -131,7 +137,7 @@ TEST(LoadBeir, AnotherSplitOfTextsThatAreThere) {
   EXPECT_EQ(DataErrorOf([&] {
               LoadBeirSplit(folder.path(), "train", {test.documents, test.queries});
             }),
-            folder.path().native() + ": has no split train; it has dev, test");
+            folder.path().native() + ": has no split train; it has dev, test" + Advice(folder));
 }
 
 // The counts that the folders' own SOURCE.md and README.md give.
