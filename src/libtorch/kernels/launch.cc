@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -37,16 +39,9 @@ WithoutKernels::~WithoutKernels() { --without; }
 int64_t LaunchCount() { return launches; }
 
 int NumberOf(at::ScalarType type) {
-  switch (type) {
-    case at::kFloat:
-      return 0;
-    case at::kBFloat16:
-      return 1;
-    case at::kHalf:
-      return 2;
-    default:
-      return -1;
-  }
+  constexpr at::ScalarType kTypes[] = {at::kFloat, at::kBFloat16, at::kHalf};
+  const auto found = std::find(std::begin(kTypes), std::end(kTypes), type);
+  return found == std::end(kTypes) ? -1 : static_cast<int>(found - std::begin(kTypes));
 }
 
 std::string Option(const char* name, int64_t value) { return fmt::format("-D{}={}", name, value); }
