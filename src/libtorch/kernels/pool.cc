@@ -22,9 +22,12 @@ int KindOf(Pooling pooling) {
       return 1;
     case Pooling::kWeightedMean:
       return 2;
-    default:
+    case Pooling::kCls:
+    case Pooling::kLastToken:
+    case Pooling::kMax:
       return -1;
   }
+  return -1;
 }
 
 // Runs "PoolForward" or "PoolBackward" for activations of `type`.
