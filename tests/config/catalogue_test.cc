@@ -2,6 +2,7 @@
 // are recipe keys, in the resolved recipe and in the reference, whichever catalogue it is of.
 #include "config/catalogue.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "config/recipe/recipe_text.h"
