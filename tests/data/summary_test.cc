@@ -1,4 +1,5 @@
 // Summaries of data files: line_summary.h, beir_summary.h and what they count with.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
