@@ -46,6 +46,7 @@ if(TANDEM_WITH_CUDA)
   list(APPEND PypiTorch_REQUIRED_FILES "${PypiTorch_FOLDER}/lib/libc10_cuda.so"
        "${PypiTorch_FOLDER}/lib/libtorch_cuda.so" "${PypiTorch_NCCL_FOLDER}/nccl.h"
        "${PypiTorch_RUNTIME_LIBRARY}" "${PypiTorch_RUNTIME_FOLDER}/cuda_runtime_api.h"
+       "${PypiTorch_RUNTIME_FOLDER}/cuda.h"
        "${PypiTorch_CRT_FOLDER}/crt/host_config.h")
   set(PypiTorch_HINT "tools/fetch/fetch_torch.sh --cuda ${TANDEM_TORCH} fetches it")
 endif()

@@ -233,7 +233,7 @@ TEST_F(ModelCommands, JudgedQueriesCountWhateverIsMissing) {
         ReadFile(Path("data/corpus.jsonl")) + "{\"_id\": \"gone#1\", \"text\": \"a passage\"}\n");
   EXPECT_THAT(Evaluate({"--split", "some"}).err,
               HasSubstr("the judgements name documents (gone) and the corpus has their passages "
-                        "(gone#1): --by-document ranks documents"));
+                        "(gone#1); evaluate and search rank documents with --by-document"));
 }
 
 // recall@5000 of a corpus of 1200 is 1 only where all results are looked at.

@@ -82,6 +82,23 @@ std::vector<std::string> SplitsOf(const fs::path& qrels_folder) {
   return splits;
 }
 
+namespace {
+
+std::string MissingSplit(const fs::path& folder, std::string_view split) {
+  const std::vector<std::string> splits = SplitsOf(folder / "qrels");
+  if (splits.empty()) {
+    return fmt::format("has no split {}: qrels/ is missing or holds no .tsv", split);
+  }
+  const bool has_train = std::find(splits.begin(), splits.end(), "train") != splits.end();
+  return fmt::format("has no split {}; it has {}{}", split, fmt::join(splits, ", "),
+                     has_train ? fmt::format(" (tandem convert {} --to beir --holdout 15% --output "
+                                             "OTHER makes more of train)",
+                                             folder.native())
+                               : "");
+}
+
+}  // namespace
+
 fs::path RequireSplit(const fs::path& folder, std::string_view split) {
   CheckFolder(folder);
   // A split is a file name, not a path out of the folder.
@@ -89,13 +106,7 @@ fs::path RequireSplit(const fs::path& folder, std::string_view split) {
   const fs::path file =
       is_name ? FindFile(folder / "qrels", std::string(split) + ".tsv") : fs::path();
   if (file.empty()) {
-    const std::vector<std::string> splits = SplitsOf(folder / "qrels");
-    throw DataError(folder.native(), 0, "",
-                    splits.empty()
-                        ? fmt::format("has no split {}: qrels/ is missing or holds no .tsv", split)
-                        : fmt::format("has no split {}; it has {} (tandem convert {} --to beir "
-                                      "--holdout 15% --output OTHER makes splits)",
-                                      split, fmt::join(splits, ", "), folder.native()));
+    throw DataError(folder.native(), 0, "", MissingSplit(folder, split));
   }
   return file;
 }

@@ -1,9 +1,29 @@
-// The arguments of kernels (*.cu) that are more than a pointer or a number: the host's code
-// includes this file, and the kernels' compiler gets its text before theirs. So it includes
-// nothing.
+// What kernels (*.cu) and those who start them share: sizes, and arguments that are more than a
+// pointer or a number. The host's code includes this file, and the kernels' compiler gets its text
+// before theirs. So it includes nothing.
 #pragma once
 
+#ifdef __CUDACC_RTC__
+#define TANDEM_IN_KERNELS __device__  // the kernels' compiler takes no function of the host
+#else
+#define TANDEM_IN_KERNELS
+#endif
+
 namespace tandem::libtorch::kernels {
+
+constexpr int kRowsABlock = 4;     // of a step over rows (rows.cu), a warp each
+constexpr int kDropThreads = 256;  // of a block of DropForward, with four channels each
+constexpr int kPoolColumns = 128;  // that a block pools, one a thread
+
+// Attention: a block of four warps holds kTile rows of a head and reads the others in tiles of
+// OtherTile rows (a multiple of 32, for SharedBits). A row has RowStride numbers in shared memory,
+// so that eight rows at 16 bytes hit all banks.
+constexpr int kTile = 64;
+constexpr int kAttentionThreads = 128;
+TANDEM_IN_KERNELS constexpr int OtherTile(int head_width) { return head_width > 64 ? 32 : 64; }
+TANDEM_IN_KERNELS constexpr int RowStride(int head_width) { return head_width + 8; }
+
+enum PoolKind { kMean, kMeanSqrtLen, kWeightedMean };
 
 // tensor::Dropout at one site. A channel whose 16 random bits are below `threshold` is dropped, the
 // others are multiplied by `scale`.

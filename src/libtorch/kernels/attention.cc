@@ -20,9 +20,8 @@ using portable::Dropout;
 using portable::HeadShape;
 using portable::Tokens;
 
-// As in attention.cuh.
-constexpr int64_t kTile = 64;
-int64_t OtherTile(int64_t width) { return width > 64 ? 32 : 64; }
+// The rows of the tiles that a block reads, for heads of this shape.
+int64_t OtherRows(const HeadShape& shape) { return OtherTile(static_cast<int>(shape.head_width)); }
 
 // Attention with what its backward pass needs.
 class KernelAttention {
@@ -43,8 +42,8 @@ class KernelAttention {
   }
 
   at::Tensor Forward() const {
-    Run(kAttentionForwardSource, "AttentionForward", shape_.heads,
-        kTile + 2 * OtherTile(shape_.head_width), ForwardArguments());
+    Run(kAttentionForwardSource, "AttentionForward", shape_.heads, kTile + 2 * OtherRows(shape_),
+        ForwardArguments());
     // The result gets a history whose node holds this object: a tensor of its own, or each would
     // hold the other.
     return out_.detach();
@@ -57,7 +56,7 @@ class KernelAttention {
     arguments.grad_out = grad.data_ptr();
     arguments.grad_dots = grad_dots.data_ptr<float>();
     arguments.grad_qkv = grad_qkv.data_ptr();
-    const int64_t rows = 2 * (kTile + OtherTile(shape_.head_width));
+    const int64_t rows = 2 * (kTile + OtherRows(shape_));
     Run(kAttentionBackwardSource, "AttentionBackwardQueries", shape_.heads, rows, arguments);
     Run(kAttentionBackwardSource, "AttentionBackwardKeys", shape_.key_value_heads, rows, arguments);
     return grad_qkv;
@@ -89,8 +88,9 @@ class KernelAttention {
     const Grid grid{.x = texts_,
                     .y = heads,
                     .z = tiles_,
-                    .threads = 128,
-                    .shared_bytes = rows * (shape_.head_width + 8) * 2};
+                    .threads = kAttentionThreads,
+                    .shared_bytes = rows * RowStride(static_cast<int>(shape_.head_width)) *
+                                    static_cast<int64_t>(qkv_.element_size())};
     const Kernel kernel{
         source,
         function,

@@ -5,8 +5,8 @@
 // their type (Number; 1 or 2); HEAD_WIDTH, a multiple of 16 up to 128; DROPOUT, 1: of
 // probabilities, with the masks of tensor/dropout.h.
 //
-// A block has four warps and 64 rows of a text and a head, which it holds, 16 a warp: queries, or
-// in the backward pass of keys and values these. It reads the text's others in tiles of kOther.
+// A block holds kTile rows of a text and a head, 16 a warp: queries, or in the backward pass of keys
+// and values these. It reads the text's others in tiles of kOther.
 // Products are mma.m16n8k16's. A lane has of a product's 16 rows and 8 columns the rows Lane() / 4
 // and 8 below, and the columns Lane() % 4 * 2 and the next, in the order of memory; so a product is
 // the left side of the next one without an exchange between lanes. Sums have one order: results are
@@ -17,12 +17,9 @@ using N = Number<ACTIVATION>;
 using Stored = N::Stored;
 
 constexpr int kWidth = HEAD_WIDTH;
-constexpr int kStride =
-    kWidth + 8;  // of rows in shared memory: eight rows at 16 bytes hit all banks
+constexpr int kStride = RowStride(kWidth);
 constexpr int kSteps = kWidth / 16;
-constexpr int kTile = 64;
-constexpr int kOther = kWidth > 64 ? 32 : 64;  // a multiple of 32, for SharedBits
-constexpr int kThreads = 128;
+constexpr int kOther = OtherTile(kWidth);
 
 __device__ int Warp() { return threadIdx.x / 32; }
 __device__ int Lane() { return threadIdx.x % 32; }
@@ -147,7 +144,7 @@ struct Rows {
 template <int kRows>
 __device__ void LoadTile(const Rows& rows, int first, int length, Stored* tile) {
   constexpr int kPieces = kWidth / 8;  // of 16 bytes
-  for (int piece = threadIdx.x; piece < kRows * kPieces; piece += kThreads) {
+  for (int piece = threadIdx.x; piece < kRows * kPieces; piece += kAttentionThreads) {
     const int row = piece / kPieces, channel = piece % kPieces * 8;
     uint4 value = {0, 0, 0, 0};
     if (first + row < length) {

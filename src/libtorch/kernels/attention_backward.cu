@@ -78,7 +78,7 @@ __device__ void ScoreGradients(const AttentionArguments& a, const Queries& own, 
 }
 
 // A block for each text, head and 64 queries: their grad_dots, and their part of grad_qkv.
-extern "C" __global__ void __launch_bounds__(kThreads)
+extern "C" __global__ void __launch_bounds__(kAttentionThreads)
     AttentionBackwardQueries(AttentionArguments a) {
   extern __shared__ uint4 shared[];
   __shared__ float dots[kTile];
@@ -172,7 +172,7 @@ __device__ void KeyGradients(const AttentionArguments& a, const QueryTile& tile,
 
 // A block for each text, head of keys and 64 keys: the parts of grad_qkv of the keys and their
 // values, from all queries that read them. After AttentionBackwardQueries.
-extern "C" __global__ void __launch_bounds__(kThreads) AttentionBackwardKeys(AttentionArguments a) {
+extern "C" __global__ void __launch_bounds__(kAttentionThreads) AttentionBackwardKeys(AttentionArguments a) {
   extern __shared__ uint4 shared[];
   __shared__ float log_sums[kOther], dots[kOther];
   __shared__ Key drop_keys[kOther];

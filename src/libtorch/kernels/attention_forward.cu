@@ -87,7 +87,7 @@ __device__ void AddValues(const float (&probabilities)[kOther / 8][4], const flo
 }
 
 // A block for each text, head and 64 queries. out and log_sums of them.
-extern "C" __global__ void __launch_bounds__(kThreads) AttentionForward(AttentionArguments a) {
+extern "C" __global__ void __launch_bounds__(kAttentionThreads) AttentionForward(AttentionArguments a) {
   extern __shared__ uint4 shared[];
   const Text text(a);
   const int head = blockIdx.y, first = blockIdx.z * kTile, own = first + Warp() * 16;

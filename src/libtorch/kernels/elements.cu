@@ -6,11 +6,11 @@ namespace tandem::libtorch::kernels {
 using In = Number<IN>::Stored;
 
 // out [rows, width] = residual + drop(x); residual may be null. `width` is a multiple of 4.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(kDropThreads)
     DropForward(const In* x, const In* residual, const long long* row_keys, long long rows,
                 int width, DropoutArguments dropout, In* out) {
   const int fours = width / 4;
-  const long long place = blockIdx.x * 256ll + threadIdx.x;
+  const long long place = blockIdx.x * static_cast<long long>(kDropThreads) + threadIdx.x;
   const long long row = place / fours;
   if (row >= rows) return;
   const unsigned channel = static_cast<unsigned>(place - row * fours) * 4;
@@ -25,9 +25,6 @@ extern "C" __global__ void __launch_bounds__(256)
   }
   StoreFour<IN>(values, out + place * 4);
 }
-
-// As KindOf in pool.cc numbers them.
-enum { kMean, kMeanSqrtLen, kWeightedMean };
 
 // The rows of a text that are pooled, and what they are divided by.
 struct Pooled {
@@ -53,12 +50,12 @@ struct Pooled {
   }
 };
 
-// out [texts, width]; a block pools 128 columns of a text. A text of which no row is pooled gives
+// out [texts, width]; a block pools kPoolColumns columns of a text. A text of which no row is pooled gives
 // zeros.
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(kPoolColumns)
     PoolForward(const In* x, const int* starts, const int* prompts, int width, int kind,
                 float* out) {
-  const int column = blockIdx.y * 128 + threadIdx.x;
+  const int column = blockIdx.y * kPoolColumns + threadIdx.x;
   if (column >= width) return;
   const Pooled text(starts, prompts, kind);
   float sum = 0;
@@ -70,10 +67,10 @@ extern "C" __global__ void __launch_bounds__(128)
 }
 
 // Writes all rows of grad_x [rows, width].
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(kPoolColumns)
     PoolBackward(const float* grad, const int* starts, const int* prompts, int width, int kind,
                  In* grad_x) {
-  const int column = blockIdx.y * 128 + threadIdx.x;
+  const int column = blockIdx.y * kPoolColumns + threadIdx.x;
   if (column >= width) return;
   const Pooled text(starts, prompts, kind);
   const float part = grad[static_cast<long long>(blockIdx.x) * width + column] / text.divisor;

@@ -71,8 +71,7 @@ struct CudaDriver {
 
 template <typename Function>
 void FindInDriver(const char* name, Function& function) {
-  function = reinterpret_cast<Function>(FindFunction({"libcuda.so.1"}, name));
-  if (function == nullptr) throw KernelError(fmt::format("the driver has no {}", name));
+  function = reinterpret_cast<Function>(RequireFunction({"libcuda.so.1"}, name));
 }
 
 const CudaDriver& LoadedDriver() {

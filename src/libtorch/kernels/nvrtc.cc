@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstddef>
 #include <memory>
@@ -29,12 +30,8 @@ void FindInCompiler(const char* name, Function*& function) {
   static const std::string library = fmt::format("libnvrtc.so.{}", CUDART_VERSION / 1000);
   // The second one is libtorch's own way to it: a library that is linked with the compiler,
   // wherever that is.
-  void* const found = FindFunction({library.c_str(), "libcaffe2_nvrtc.so"}, name);
-  if (found == nullptr) {
-    throw KernelError(
-        fmt::format("neither {} nor libcaffe2_nvrtc.so is there with {}", library, name));
-  }
-  function = reinterpret_cast<Function*>(found);
+  function =
+      reinterpret_cast<Function*>(RequireFunction({library.c_str(), "libcaffe2_nvrtc.so"}, name));
 }
 
 const Nvrtc& Compiler() {
@@ -96,6 +93,11 @@ void* FindFunction(std::initializer_list<const char*> libraries, const char* nam
     if (void* const function = dlsym(handle, name)) return function;
   }
   return nullptr;
+}
+
+void* RequireFunction(std::initializer_list<const char*> libraries, const char* name) {
+  if (void* const function = FindFunction(libraries, name)) return function;
+  throw KernelError(fmt::format("{} is not found in {}", name, fmt::join(libraries, " or ")));
 }
 
 }  // namespace tandem::libtorch::kernels

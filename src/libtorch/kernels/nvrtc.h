@@ -25,5 +25,7 @@ std::string Compile(const Source& source, const std::vector<std::string>& option
 // The function of this name in the first of the libraries that has it and can be loaded; null where
 // none has.
 void* FindFunction(std::initializer_list<const char*> libraries, const char* name);
+// The same; throws KernelError where none has.
+void* RequireFunction(std::initializer_list<const char*> libraries, const char* name);
 
 }  // namespace tandem::libtorch::kernels

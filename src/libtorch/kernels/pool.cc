@@ -2,6 +2,7 @@
 
 #include <ATen/ops/empty.h>
 
+#include <optional>
 #include <vector>
 
 #include "libtorch/graph.h"
@@ -13,42 +14,45 @@ namespace {
 using portable::Pooling;
 using portable::Tokens;
 
-// As in elements.cu; -1: no kernel pools so.
-int KindOf(Pooling pooling) {
+// None: no kernel pools so.
+std::optional<PoolKind> KindOf(Pooling pooling) {
   switch (pooling) {
     case Pooling::kMean:
-      return 0;
+      return kMean;
     case Pooling::kMeanSqrtLen:
-      return 1;
+      return kMeanSqrtLen;
     case Pooling::kWeightedMean:
-      return 2;
+      return kWeightedMean;
     case Pooling::kCls:
     case Pooling::kLastToken:
     case Pooling::kMax:
-      return -1;
+      return std::nullopt;
   }
-  return -1;
+  return std::nullopt;
 }
 
 // Runs "PoolForward" or "PoolBackward" for activations of `type`.
 void Run(const char* function, const at::Tensor& from, const at::Tensor& to, const Tokens& tokens,
-         int kind, at::ScalarType type) {
+         PoolKind kind, at::ScalarType type) {
   const int64_t width = from.size(1);
   Launch({kElementsSource, function, {Option("IN", NumberOf(type))}},
-         {.x = tokens.texts(), .y = (width + 127) / 128, .threads = 128}, from.device(),
-         PointerOf(from), PointerOf(tokens.sequence_starts), PointerOf(tokens.prompt_tokens),
-         static_cast<int>(width), kind, PointerOf(to));
+         {.x = tokens.texts(),
+          .y = (width + kPoolColumns - 1) / kPoolColumns,
+          .threads = kPoolColumns},
+         from.device(), PointerOf(from), PointerOf(tokens.sequence_starts),
+         PointerOf(tokens.prompt_tokens), static_cast<int>(width), static_cast<int>(kind),
+         PointerOf(to));
 }
 
 }  // namespace
 
 bool ServesPool(const at::Tensor& x, Pooling pooling) {
-  return Serve(x.device()) && NumberOf(x.scalar_type()) >= 0 && KindOf(pooling) >= 0;
+  return Serve(x.device()) && NumberOf(x.scalar_type()) >= 0 && KindOf(pooling).has_value();
 }
 
 at::Tensor Pool(const at::Tensor& x, const Tokens& tokens, Pooling pooling) {
   const at::Tensor rows = x.detach().contiguous();
-  const int kind = KindOf(pooling);
+  const PoolKind kind = KindOf(pooling).value();
   const at::Tensor out =
       at::empty({tokens.texts(), rows.size(1)}, rows.options().dtype(at::kFloat));
   Run("PoolForward", rows, out, tokens, kind, rows.scalar_type());

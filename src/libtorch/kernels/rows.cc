@@ -5,7 +5,7 @@
 #include <ATen/ops/empty_like.h>
 
 #include <algorithm>
-#include <string>
+#include <stdexcept>
 #include <vector>
 
 #include "libtorch/graph.h"
@@ -17,8 +17,7 @@ namespace {
 using portable::DropsFrom;
 using portable::RowStep;
 
-constexpr int64_t kWidest = 1024;   // of rows that a warp holds in its registers
-constexpr int64_t kRowsABlock = 4;  // as in rows.cu
+constexpr int64_t kWidest = 1024;  // of rows that a warp holds in its registers
 // Most blocks that sum gradients of parameters: two for each processor of an H100.
 constexpr int64_t kMostBlocks = 2 * 132;
 
@@ -34,7 +33,6 @@ RowStep Plain(const RowStep& step) {
 }
 
 int64_t NormNumber(const portable::Norm& norm) {
-  if (!norm.defined()) return 0;
   switch (norm.kind) {
     case tensor::Norm::Kind::kLayerNorm:
       return 1;
@@ -43,7 +41,7 @@ int64_t NormNumber(const portable::Norm& norm) {
     case tensor::Norm::Kind::kRmsPlusOne:
       return 3;
   }
-  return 0;
+  throw std::logic_error("a norm without a name");
 }
 
 int64_t DropNumber(const RowStep& step) {
@@ -78,12 +76,14 @@ RowArguments RowArgumentsOf(const RowStep& step, const at::Tensor& moments) {
           .partial = nullptr};
 }
 
+int64_t BlocksOf(const RowStep& step) { return (step.x.size(0) + kRowsABlock - 1) / kRowsABlock; }
+
 // `moments`, float [T, 2], is written.
 at::Tensor NormForward(const RowStep& step, const at::Tensor& moments) {
   const at::Tensor out = at::empty(step.x.sizes(), step.x.options().dtype(step.result));
   RowArguments arguments = RowArgumentsOf(step, moments);
   arguments.out = out.data_ptr();
-  const Grid grid{.x = (step.x.size(0) + kRowsABlock - 1) / kRowsABlock, .threads = 128};
+  const Grid grid{.x = BlocksOf(step), .threads = 32 * kRowsABlock};
   Launch(RowKernel(step, "RowsForward"), grid, step.x.device(), arguments);
   return out;
 }
@@ -91,7 +91,7 @@ at::Tensor NormForward(const RowStep& step, const at::Tensor& moments) {
 // The gradients of x, the residual, gamma and beta.
 std::vector<at::Tensor> NormBackward(const RowStep& step, const at::Tensor& moments,
                                      const at::Tensor& grad) {
-  const int64_t blocks = std::min((step.x.size(0) + kRowsABlock - 1) / kRowsABlock, kMostBlocks);
+  const int64_t blocks = std::min(BlocksOf(step), kMostBlocks);
   const at::Tensor grad_x = at::empty_like(step.x);
   const bool two = step.residual.defined() && DropNumber(step) == 1;
   const at::Tensor grad_residual = two ? at::empty_like(step.x) : grad_x;
@@ -101,8 +101,8 @@ std::vector<at::Tensor> NormBackward(const RowStep& step, const at::Tensor& mome
   arguments.grad_x = grad_x.data_ptr();
   arguments.grad_residual = grad_residual.data_ptr();
   arguments.partial = partial.data_ptr<float>();
-  Launch(RowKernel(step, "RowsBackward"), {.x = blocks, .threads = 128}, step.x.device(),
-         arguments);
+  Launch(RowKernel(step, "RowsBackward"), {.x = blocks, .threads = 32 * kRowsABlock},
+         step.x.device(), arguments);
   const at::Tensor sums = partial.sum(0);
   return {grad_x, step.residual.defined() ? grad_residual : at::Tensor(), sums.select(0, 0),
           step.norm.beta.defined() ? sums.select(0, 1) : at::Tensor()};
@@ -111,7 +111,7 @@ std::vector<at::Tensor> NormBackward(const RowStep& step, const at::Tensor& mome
 // residual + drop(x) without a norm.
 at::Tensor DropForward(const RowStep& step, const at::Tensor& x, const at::Tensor& residual) {
   const at::Tensor out = at::empty_like(x);
-  const Grid grid{.x = (x.numel() / 4 + 255) / 256, .threads = 256};
+  const Grid grid{.x = (x.numel() / 4 + kDropThreads - 1) / kDropThreads, .threads = kDropThreads};
   Launch({kElementsSource, "DropForward", {Option("IN", NumberOf(x.scalar_type()))}}, grid,
          x.device(), PointerOf(x), PointerOf(residual), PointerOf(step.row_keys),
          static_cast<long long>(x.size(0)), static_cast<int>(x.size(1)), ArgumentsOf(step.dropout),

@@ -1,8 +1,8 @@
 // Steps of encoders over rows: dropout, the residual's sum and normalisation in one pass.
 //
 // The compiler's options: IN and OUT, types of activations (Number); WIDTH, of a row: a multiple of
-// 4, up to 1,024; RESIDUAL, 1: there is one; NORM, 0: none, 1: layer norm, 2: by the root of the
-// mean of squares, 3: that with 1 + gamma; BETA, 1: there is one; DROP, 0: no dropout, 1: of x, 2:
+// 4, up to 1,024; RESIDUAL, 1: there is one; NORM, 1: layer norm, 2: by the root of the mean of
+// squares, 3: that with 1 + gamma; BETA, 1: there is one; DROP, 0: no dropout, 1: of x, 2:
 // of the normalised rows.
 namespace tandem::libtorch::kernels {
 
@@ -11,7 +11,6 @@ using OutNumber = Number<OUT>;
 using In = InNumber::Stored;
 using Out = OutNumber::Stored;
 
-constexpr int kRowsABlock = 4;  // a warp each
 constexpr int kParts = (WIDTH + 127) / 128;
 
 // A lane's channels of a row: four neighbours of each 128.
@@ -101,14 +100,12 @@ extern "C" __global__ void __launch_bounds__(32 * kRowsABlock) RowsForward(RowAr
   if (row >= a.rows) return;
   const Key key = KeyOf(a, row);
   Row values = Summed(a, row, key);
-  if (NORM) {
-    const float2 own = MomentsOf(values, a.epsilon);
-    if (threadIdx.x % 32 == 0) reinterpret_cast<float2*>(a.moments)[row] = own;
-    ForEach(values, [&](float& value, int part, int i) {
-      const int channel = Channel(part) + i;
-      value = (value - own.x) * own.y * Factor(a.gamma, channel) + (BETA ? a.beta[channel] : 0);
-    });
-  }
+  const float2 own = MomentsOf(values, a.epsilon);
+  if (threadIdx.x % 32 == 0) reinterpret_cast<float2*>(a.moments)[row] = own;
+  ForEach(values, [&](float& value, int part, int i) {
+    const int channel = Channel(part) + i;
+    value = (value - own.x) * own.y * Factor(a.gamma, channel) + (BETA ? a.beta[channel] : 0);
+  });
   if (DROP == 2) Drop(values, key, a.dropout);
   Store<OUT>(values, static_cast<Out*>(a.out) + row * WIDTH);
 }
@@ -165,12 +162,11 @@ extern "C" __global__ void __launch_bounds__(32 * kRowsABlock) RowsBackward(RowA
     Row values;
     Load<OUT>(static_cast<const Out*>(a.grad) + row * WIDTH, values);
     if (DROP == 2) Drop(values, key, a.dropout);
-    if (NORM) NormGradient(a, row, key, values, sums);
+    NormGradient(a, row, key, values, sums);
     if (RESIDUAL && DROP == 1) Store<IN>(values, static_cast<In*>(a.grad_residual) + row * WIDTH);
     if (DROP == 1) Drop(values, key, a.dropout);
     Store<IN>(values, static_cast<In*>(a.grad_x) + row * WIDTH);
   }
-  if (!NORM) return;
   StoreSums(sums[0], a.partial + blockIdx.x * 2ll * WIDTH);
   StoreSums(sums[1], a.partial + (blockIdx.x * 2ll + 1) * WIDTH);
 }

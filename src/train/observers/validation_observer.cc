@@ -100,7 +100,7 @@ void ValidationObserver::NoteCost() const {
   constexpr double kLarge = 0.25;
   Note(fmt::format("{} {} took {}, {:.0f} % of the time{}", validations_,
                    validations_ == 1 ? "validation" : "validations", time, 100 * share,
-                   share > kLarge ? "; validation.every and validation.pool make it less" : ""));
+                   share > kLarge ? "; a larger validation.every makes it less" : ""));
 }
 
 void ValidationObserver::End(const Loop& loop) {

@@ -88,6 +88,10 @@ TEST_F(TrainValidation, TheMeasureOfTheStartCostsNoPatience) {
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, HasSubstr("stopped at step 4: ndcg@10 has not improved in 1 "));
   EXPECT_EQ(Validations("run", "ndcg@10").size(), 2);
+  const ProgramResult whole =
+      Train("whole", {"--set", "optimizer.learning_rate=0.5", "--set", "validation.patience=1",
+                      "--set", "validation.every=\"4 steps\"", "--set", "train.steps=4"});
+  EXPECT_THAT(whole.err, Not(HasSubstr("stopped at")));  // it was at its end
 }
 
 // The first batch says where the bias starts, and the first step still trains on it: a run with

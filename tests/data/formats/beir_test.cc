@@ -74,19 +74,18 @@ TEST(LoadBeir, NothingLeftIsAnError) {
                         "documents that the folder does not have (id q1)"));
 }
 
-std::string Advice(const BeirFolder& folder) {
-  return " (tandem convert " + folder.path().native() +
-         " --to beir --holdout 15% --output OTHER makes splits)";
-}
-
 TEST(LoadBeir, AMissingSplitNamesThoseThatExist) {
   BeirFolder folder;
   folder.Write("qrels/dev.tsv.gz", "");
   EXPECT_EQ(DataErrorOf([&] { LoadBeir(folder.path(), "train"); }),
-            folder.path().native() + ": has no split train; it has dev, test" + Advice(folder));
+            folder.path().native() + ": has no split train; it has dev, test");
+  EXPECT_EQ(DataErrorOf([&] { LoadBeir(folder.path(), "../qrels/test"); }),
+            folder.path().native() + ": has no split ../qrels/test; it has dev, test");
+  folder.Write("qrels/train.tsv", "");
   EXPECT_EQ(
-      DataErrorOf([&] { LoadBeir(folder.path(), "../qrels/test"); }),
-      folder.path().native() + ": has no split ../qrels/test; it has dev, test" + Advice(folder));
+      DataErrorOf([&] { LoadBeir(folder.path(), "eval"); }),
+      folder.path().native() + ": has no split eval; it has dev, test, train (tandem convert " +
+          folder.path().native() + " --to beir --holdout 15% --output OTHER makes more of train)");
   std::filesystem::remove_all(folder.path() / "qrels");
   EXPECT_EQ(DataErrorOf([&] { LoadBeir(folder.path(), "train"); }),
             folder.path().native() + ": has no split train: qrels/ is missing or holds no .tsv");
@@ -137,7 +136,7 @@ TEST(LoadBeir, AnotherSplitOfTextsThatAreThere) {
   EXPECT_EQ(DataErrorOf([&] {
               LoadBeirSplit(folder.path(), "train", {test.documents, test.queries});
             }),
-            folder.path().native() + ": has no split train; it has dev, test" + Advice(folder));
+            folder.path().native() + ": has no split train; it has dev, test");
 }
 
 // The counts that the folders' own SOURCE.md and README.md give.

@@ -21,6 +21,13 @@ TEST(FindFunction, TriesLibrariesInTheirOrder) {
   EXPECT_NE(FindFunction({"libnot-there.so", "libc.so.6"}, "strlen"), nullptr);
   EXPECT_EQ(FindFunction({"libnot-there.so"}, "strlen"), nullptr);
   EXPECT_EQ(FindFunction({"libc.so.6"}, "no_such_function"), nullptr);
+  EXPECT_EQ(RequireFunction({"libc.so.6"}, "strlen"), FindFunction({"libc.so.6"}, "strlen"));
+  try {
+    RequireFunction({"libnot-there.so", "libc.so.6"}, "no_such_function");
+    FAIL() << "expected an error";
+  } catch (const KernelError& error) {
+    EXPECT_STREQ(error.what(), "no_such_function is not found in libnot-there.so or libc.so.6");
+  }
 }
 
 class Nvrtc : public testing::Test {
@@ -30,7 +37,7 @@ class Nvrtc : public testing::Test {
     try {
       Compile(nothing, {}, 80);
     } catch (const KernelError& error) {
-      if (std::string_view(error.what()).find("is there with") == std::string_view::npos) throw;
+      if (std::string_view(error.what()).find("is not found in") == std::string_view::npos) throw;
       GTEST_SKIP() << error.what();
     }
   }

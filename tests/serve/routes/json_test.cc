@@ -1,4 +1,5 @@
 // What comes in and goes out as JSON.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
