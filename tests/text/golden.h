@@ -86,9 +86,13 @@ inline EncodedTexts EncodeAll(const Tokenizer& tokenizer, const std::vector<std:
   return tokenizer.EncodeAll(views, max_length, 2);
 }
 
-// Title and text of each line, as BEIR joins them.
-inline std::vector<std::string> ReadTexts(const std::filesystem::path& path) {
-  std::vector<std::string> texts;
+// Title and text of each line, as BEIR joins them. Many tests take the same files, which are read
+// once.
+inline const std::vector<std::string>& ReadTexts(const std::filesystem::path& path) {
+  static std::map<std::filesystem::path, std::vector<std::string>> known;
+  const auto [place, is_new] = known.try_emplace(path);
+  std::vector<std::string>& texts = place->second;
+  if (!is_new) return texts;
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
     const auto record = nlohmann::json::parse(line);

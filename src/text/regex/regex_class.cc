@@ -95,7 +95,7 @@ std::string Pcre2Class(const CodePointSet& set, bool negated) {
   std::string groups;
   for (const auto& [name, members] : properties) {
     if (groups.find(name.front()) != std::string::npos) continue;
-    if (members.ranges().size() < kFewRanges || !members.Without(set).empty()) continue;
+    if (members.ranges().size() < kFewRanges || !set.Contains(members)) continue;
     if (name.size() == 1) groups += name;
     body += fmt::format("\\p{{{}}}", name);
     named.Add(Pcre2Members(name));

@@ -1,6 +1,9 @@
 #include "text/unicode/code_point_set.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <vector>
 
 #include "text/unicode/categories.h"
 #include "text/unicode/unicode.h"
@@ -9,14 +12,22 @@ namespace tandem::text {
 namespace {
 
 constexpr char32_t kBeforeSurrogates = 0xD7FF;
-constexpr char32_t kBehindSurrogates = 0xE000;
+constexpr char32_t kAfterSurrogates = 0xE000;
 
 using Range = CodePointSet::Range;
 
-// Sorts ranges and joins those that touch.
-void Tidy(std::vector<Range>* ranges) {
-  std::sort(ranges->begin(), ranges->end(),
-            [](const Range& a, const Range& b) { return a.first < b.first; });
+// Appends the code points from `first` to `last` that are no surrogates.
+void Append(char32_t first, char32_t last, std::vector<Range>* ranges) {
+  if (first <= kBeforeSurrogates) ranges->push_back({first, std::min(last, kBeforeSurrogates)});
+  if (last >= kAfterSurrogates) ranges->push_back({std::max(first, kAfterSurrogates), last});
+}
+
+// Merges the ranges from `middle` on, both parts ascending, with those before them, and joins those
+// that touch.
+void Merge(std::vector<Range>* ranges, size_t middle) {
+  std::inplace_merge(ranges->begin(), ranges->begin() + static_cast<std::ptrdiff_t>(middle),
+                     ranges->end(),
+                     [](const Range& a, const Range& b) { return a.first < b.first; });
   size_t kept = 0;
   for (const Range& range : *ranges) {
     if (kept > 0 && range.first <= (*ranges)[kept - 1].last + 1) {
@@ -43,10 +54,7 @@ CodePointSet OfRuns(const Function& takes) {
 
 }  // namespace
 
-CodePointSet::CodePointSet(char32_t first, char32_t last) {
-  if (first <= kBeforeSurrogates) ranges_.push_back({first, std::min(last, kBeforeSurrogates)});
-  if (last >= kBehindSurrogates) ranges_.push_back({std::max(first, kBehindSurrogates), last});
-}
+CodePointSet::CodePointSet(char32_t first, char32_t last) { Append(first, last, &ranges_); }
 
 CodePointSet CodePointSet::OfCategories(uint32_t categories) {
   return OfRuns([&](CategoryEntry entry) { return (entry.mask() & categories) != 0; });
@@ -64,18 +72,19 @@ void CodePointSet::Add(const CodePointSet& other) {
   }
   const bool behind = ranges_.empty() || other.ranges_.empty() ||
                       ranges_.back().last + 1 < other.ranges_.front().first;
+  const size_t middle = ranges_.size();
   ranges_.insert(ranges_.end(), other.ranges_.begin(), other.ranges_.end());
-  if (!behind) Tidy(&ranges_);
+  if (!behind) Merge(&ranges_, middle);
 }
 
 CodePointSet CodePointSet::Complement() const {
   CodePointSet result;
   char32_t next = 0;
   for (const Range& range : ranges_) {
-    if (range.first > next) result.Add({next, range.first - 1});
+    if (range.first > next) Append(next, range.first - 1, &result.ranges_);
     next = range.last + 1;
   }
-  if (next <= kLastCodePoint) result.Add({next, kLastCodePoint});
+  if (next <= kLastCodePoint) Append(next, kLastCodePoint, &result.ranges_);
   return result;
 }
 
@@ -89,6 +98,15 @@ bool CodePointSet::Contains(char32_t code_point) const {
   const auto behind = std::upper_bound(ranges_.begin(), ranges_.end(), code_point,
                                        [](char32_t c, const Range& r) { return c < r.first; });
   return behind != ranges_.begin() && code_point <= std::prev(behind)->last;
+}
+
+bool CodePointSet::Contains(const CodePointSet& other) const {
+  auto own = ranges_.begin();
+  for (const Range& range : other.ranges_) {
+    own = std::find_if(own, ranges_.end(), [&](const Range& r) { return r.last >= range.first; });
+    if (own == ranges_.end() || own->first > range.first || own->last < range.last) return false;
+  }
+  return true;
 }
 
 }  // namespace tandem::text

@@ -29,6 +29,7 @@ class CodePointSet {
 
   bool empty() const { return ranges_.empty(); }
   bool Contains(char32_t code_point) const;
+  bool Contains(const CodePointSet& other) const;  // every member of it
   // Ascending; neighbours do not touch.
   const std::vector<Range>& ranges() const { return ranges_; }
   bool operator==(const CodePointSet&) const = default;

@@ -16,7 +16,7 @@
 #include "base/files/files.h"
 #include "support/temporary_folder.h"
 #include "support/test_data.h"
-#include "text/crc.h"
+#include "text/golden.h"
 #include "text/post_processors/pair_template.h"
 #include "text/tokenizer.h"
 
@@ -28,23 +28,11 @@ using testing::ElementsAre;
 
 constexpr size_t kMostPairs = 2000;
 
-std::vector<std::string> ReadTexts(const std::filesystem::path& path) {
-  std::vector<std::string> texts;
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    const auto record = json::parse(line);
-    std::string text = record.value("title", "");
-    if (!text.empty()) text += ' ';
-    texts.push_back(text + record.at("text").get<std::string>());
-  }
-  return texts;
-}
-
 // Pairs texts as tools/golden/make_pair_golden.py does.
 std::vector<std::pair<std::string, std::string>> ReadPairs(const std::filesystem::path& folder) {
   std::vector<std::string> queries = ReadTexts(folder / "queries.jsonl");
   queries.resize(std::min(queries.size(), kMostPairs));
-  const std::vector<std::string> documents = ReadTexts(folder / "corpus.jsonl");
+  const std::vector<std::string>& documents = ReadTexts(folder / "corpus.jsonl");
   std::vector<std::pair<std::string, std::string>> pairs;
   for (size_t i = 0; i < queries.size(); ++i) {
     pairs.emplace_back(queries[i], documents[7 * i % documents.size()]);
