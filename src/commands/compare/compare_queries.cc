@@ -10,8 +10,8 @@
 
 #include "commands/compare/compare_output.h"
 #include "eval/ranking.h"
-#include "report/tables/display_width.h"
 #include "report/tables/one_line.h"
+#include "text/width/display_width.h"
 
 namespace tandem::app {
 namespace {
@@ -20,7 +20,7 @@ constexpr std::string_view kBetween = " | ";
 constexpr size_t kIndent = 2;
 
 std::string PadTo(std::string text, size_t columns) {
-  text.append(columns - std::min(columns, report::DisplayWidth(text)), ' ');
+  text.append(columns - std::min(columns, text::DisplayWidth(text)), ' ');
   return text;
 }
 

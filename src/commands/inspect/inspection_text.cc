@@ -11,8 +11,8 @@
 #include "base/json/json.h"
 #include "cli/output_style.h"
 #include "commands/inspect/inspection.h"
-#include "report/tables/display_width.h"
 #include "report/tables/table.h"
+#include "text/width/display_width.h"
 
 namespace tandem::app {
 namespace {
@@ -29,7 +29,7 @@ std::string Rounded(double number) {
 // Returns a value as text for a terminal, without bytes of a file that could move the cursor.
 std::string Shown(const Json& value) {
   if (value.is_number_float()) return Rounded(value.get<double>());
-  return report::Printable(value.is_string() ? value.get<std::string>() : Dump(value));
+  return text::Printable(value.is_string() ? value.get<std::string>() : Dump(value));
 }
 
 std::string Label(const std::string& key) {
@@ -42,7 +42,7 @@ std::string Label(const std::string& key) {
 std::vector<std::string> Parts(const Json& values) {
   std::vector<std::string> parts;
   for (const auto& [key, value] : values.items()) {
-    parts.push_back(fmt::format("{} {}", report::Printable(Label(key)), Shown(value)));
+    parts.push_back(fmt::format("{} {}", text::Printable(Label(key)), Shown(value)));
   }
   for (const Json& value : values) parts.push_back(Shown(value));
   return parts;
@@ -100,7 +100,7 @@ std::string LabelledLine(const std::string& label, const Json& value, size_t wid
   size_t taken = width;
   for (size_t i = 0; i < parts.size(); ++i) {
     const bool last = i + 1 == parts.size();
-    const size_t wanted = report::DisplayWidth(parts[i]) + (last ? 0 : 1);  // with its comma
+    const size_t wanted = text::DisplayWidth(parts[i]) + (last ? 0 : 1);  // with its comma
     if (i > 0 && taken + 1 + wanted > columns) {
       text += "\n" + std::string(width, ' ');
       taken = width;

@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "base/json/json.h"
 #include "base/random.h"
-#include "report/tables/display_width.h"
 #include "report/tables/one_line.h"
+#include "text/width/display_width.h"
 
 namespace tandem::app {
 namespace {

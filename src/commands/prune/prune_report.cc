@@ -7,9 +7,9 @@
 #include <numeric>
 
 #include "base/json/json.h"
-#include "report/tables/display_width.h"
 #include "report/tables/one_line.h"
 #include "report/tables/table.h"
+#include "text/width/display_width.h"
 
 namespace tandem::app {
 namespace {
@@ -107,7 +107,7 @@ std::string PairText(const PrunedPairs& pairs, uint32_t p, size_t columns) {
   const PairTexts texts = TextsOf(pairs, p);
   const auto line = [&](std::string_view what, std::string_view id, std::string_view text) {
     const std::string head = fmt::format("    {:<8} {}  ", what, report::OneLine(id, columns));
-    const size_t taken = report::DisplayWidth(head);
+    const size_t taken = text::DisplayWidth(head);
     return head + report::OneLine(text, columns > taken + 20 ? columns - taken : 20) + "\n";
   };
   const std::string rank = pairs.reciprocal_ranks.empty()

@@ -9,8 +9,8 @@
 #include "base/json/json.h"
 #include "data/formats/trec_run.h"
 #include "data/judgements/run.h"
-#include "report/tables/display_width.h"
 #include "report/tables/one_line.h"
+#include "text/width/display_width.h"
 
 namespace tandem::app {
 namespace {
@@ -77,8 +77,8 @@ void HitsOutput::Finish() {
 }
 
 void HitsOutput::AddText(const HitsOfQuery& found) {
-  std::string text = fmt::format("{}{}\n{}", queries_ > 0 ? "\n" : "",
-                                 report::Printable(found.query), HitsText(found.hits, style_.text));
+  std::string text = fmt::format("{}{}\n{}", queries_ > 0 ? "\n" : "", text::Printable(found.query),
+                                 HitsText(found.hits, style_.text));
   if (found.hits.empty()) {
     text += style_.asked.empty() ? "no document is found\n"
                                  : fmt::format("no document has {}\n", style_.asked);

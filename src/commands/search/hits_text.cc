@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "report/tables/display_width.h"
 #include "report/tables/one_line.h"
+#include "text/width/display_width.h"
 
 namespace tandem::app {
 namespace {
@@ -25,7 +25,7 @@ struct HitColumns {
     rank = std::max<size_t>(4, fmt::formatted_size("{}", hits.size()));
     for (const ShownHit& hit : hits) {
       score = std::max(score, fmt::formatted_size("{:.4f}", hit.score));
-      id = std::max(id, report::DisplayWidth(hit.shown_id()));
+      id = std::max(id, text::DisplayWidth(hit.shown_id()));
       probability = std::max(probability, ProbabilityOf(hit).size());
     }
     const size_t text_column = rank + 2 + score + probability + 2 + id + 2;
@@ -73,12 +73,12 @@ std::string HitsText(std::span<const ShownHit> hits, const report::TextStyle& st
   size_t rank = 0;
   for (const ShownHit& hit : hits) {
     lines += fmt::format("{:>{}}  {:>{}.4f}{}  {}", ++rank, columns.rank, hit.score, columns.score,
-                         ProbabilityOf(hit), report::Printable(hit.shown_id()));
+                         ProbabilityOf(hit), text::Printable(hit.shown_id()));
     const HitTexts texts = TextsOf(hit, columns);
     if (!texts.text.empty()) {
       if (!columns.beside) lines += '\n';
       lines
-          .append(columns.beside ? columns.id - report::DisplayWidth(hit.shown_id()) + 2 : kIndent,
+          .append(columns.beside ? columns.id - text::DisplayWidth(hit.shown_id()) + 2 : kIndent,
                   ' ')
           .append(Bold(texts.text, style.bold && texts.is_passage));
     }

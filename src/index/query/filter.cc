@@ -16,7 +16,7 @@
 #include "base/json/json_document.h"
 #include "base/json/json_problem.h"
 #include "base/suggest.h"
-#include "report/tables/display_width.h"
+#include "text/width/display_width.h"
 
 namespace tandem::index {
 namespace {
@@ -44,7 +44,7 @@ constexpr std::array<Operator, 7> kOperators = {{{"==", Comparison::kEqual},
                                                  {"<", Comparison::kLess},
                                                  {">", Comparison::kGreater}}};
 
-std::string Shown(std::string_view text) { return report::CutToWidth(text, kShownColumns); }
+std::string Shown(std::string_view text) { return text::CutToWidth(text, kShownColumns); }
 
 std::string_view WithoutBlanks(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r\n";

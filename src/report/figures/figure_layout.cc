@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/tables/display_width.h"
+#include "text/width/display_width.h"
 
 namespace tandem::report {
 namespace {
@@ -52,7 +52,7 @@ std::vector<Tick> LogarithmicTicks(AxisRange range) {
 
 double WidthOfLabels(const std::vector<Tick>& ticks) {
   size_t columns = 0;
-  for (const Tick& tick : ticks) columns = std::max(columns, DisplayWidth(tick.label));
+  for (const Tick& tick : ticks) columns = std::max(columns, text::DisplayWidth(tick.label));
   return kLetter * static_cast<double>(columns);
 }
 
@@ -85,7 +85,8 @@ std::vector<Tick> TicksOfY(const Figure& figure) {
   }
   std::vector<Tick> ticks;
   for (size_t i = 0; i < figure.categories.size(); ++i) {
-    ticks.push_back({static_cast<double>(i), CutToWidth(figure.categories[i], kCategoryColumns)});
+    ticks.push_back(
+        {static_cast<double>(i), text::CutToWidth(figure.categories[i], kCategoryColumns)});
   }
   return ticks;
 }

@@ -10,7 +10,7 @@
 
 #include "report/figures/figure_layout.h"
 #include "report/figures/figure_marks.h"
-#include "report/tables/display_width.h"
+#include "text/width/display_width.h"
 
 namespace tandem::report {
 namespace {
@@ -186,7 +186,7 @@ class SvgWriter {
     for (const Series& series : figure_.series) {
       if (series.name.empty()) continue;
       AddSample(series, y);
-      AddWord(34, y, "start", CutToWidth(series.name, kColumns));
+      AddWord(34, y, "start", text::CutToWidth(series.name, kColumns));
       y += kLegendRow;
     }
   }

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <utility>
 
-#include "report/tables/display_width.h"
 #include "report/tables/numbers.h"
 #include "report/tables/one_line.h"
+#include "text/width/display_width.h"
 
 namespace tandem::report {
 namespace {
@@ -43,7 +43,7 @@ void AlignPoints(ShownColumn& column) {
   };
   if (std::any_of(column.cells.begin(), column.cells.end(), has_power)) return;
   const auto behind = [](const ShownCell& cell) {
-    return DisplayWidth(std::string_view(cell.text).substr(PointOf(cell.text)));
+    return text::DisplayWidth(std::string_view(cell.text).substr(PointOf(cell.text)));
   };
   size_t most = 0;
   for (const ShownCell& cell : column.cells) {
@@ -139,18 +139,19 @@ class Grid {
   // Above intervals it stands at the left, where the values are.
   ShownCell HeadingOf(size_t column) const {
     std::string heading = columns_[column].heading;
-    const size_t width = DisplayWidth(heading);
+    const size_t width = text::DisplayWidth(heading);
     if (has_intervals_[column]) heading.append(std::max(width, widths_[column]) - width, ' ');
     return {std::move(heading)};
   }
 
   static size_t CellWidth(const ShownColumn& column) {
     size_t width = 1;
-    for (const ShownCell& cell : column.cells) width = std::max(width, DisplayWidth(cell.text));
+    for (const ShownCell& cell : column.cells)
+      width = std::max(width, text::DisplayWidth(cell.text));
     return width;
   }
   size_t NaturalWidth(const ShownColumn& column) const {
-    const size_t heading = options_.heading ? DisplayWidth(column.heading) : 0;
+    const size_t heading = options_.heading ? text::DisplayWidth(column.heading) : 0;
     return std::max({column.least_width, heading, CellWidth(column)});
   }
 
@@ -170,11 +171,11 @@ class Grid {
   }
 
   std::vector<std::string> LinesOf(const ShownCell& cell, size_t column, size_t width) const {
-    if (DisplayWidth(cell.text) <= width) return {cell.text};
+    if (text::DisplayWidth(cell.text) <= width) return {cell.text};
     if (!cell.is_number && columns_[column].when_long != LongText::kCut) {
       return WrappedLines(cell.text, width);
     }
-    return {cell.is_number ? cell.text : CutToWidth(cell.text, width)};
+    return {cell.is_number ? cell.text : text::CutToWidth(cell.text, width)};
   }
 
   template <typename CellOf>
@@ -204,7 +205,7 @@ class Grid {
 
   void AppendPart(const std::string& part, size_t width, bool to_the_right, bool is_best,
                   std::string& line) const {
-    const size_t taken = DisplayWidth(part);
+    const size_t taken = text::DisplayWidth(part);
     const size_t blanks = width > taken ? width - taken : 0;
     const bool bold = is_best && options_.bold && taken > 0;
     if (to_the_right) line.append(blanks, ' ');

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "report/tables/display_width.h"
+#include "text/width/display_width.h"
 
 namespace tandem::report {
 namespace {
@@ -18,7 +18,7 @@ std::string NextWord(std::string_view& text) {
   while (end < text.size() && !IsBlank(text[end])) ++end;
   const std::string_view word = text.substr(0, end);
   text.remove_prefix(end);
-  return Printable(word);
+  return text::Printable(word);
 }
 
 }  // namespace
@@ -29,13 +29,13 @@ std::string OneLine(std::string_view text, size_t columns) {
   size_t fitting = 0;  // bytes of `line` after which "…" still fits
   for (std::string word = NextWord(text); !word.empty(); word = NextWord(text)) {
     const size_t gap = line.empty() ? 0 : 1;
-    const size_t word_width = DisplayWidth(word);
+    const size_t word_width = text::DisplayWidth(word);
     if (width + gap + word_width > columns) {
       // A word of more than half a line, as texts without blanks have them, is cut within as well:
       // without its start the line would say little.
       const bool is_long = 2 * word_width > columns && width + gap + kLeastPart <= columns;
       if (fitting == 0 || is_long) {
-        return CutToWidth(line.empty() ? word : line + " " + word, columns);
+        return text::CutToWidth(line.empty() ? word : line + " " + word, columns);
       }
       line.resize(fitting);
       return line + "…";
@@ -52,7 +52,7 @@ std::vector<std::string> WrappedLines(std::string_view text, size_t columns) {
   std::vector<std::string> lines(1);
   size_t width = 0;  // of the last line
   for (std::string word = NextWord(text); !word.empty(); word = NextWord(text)) {
-    const size_t word_width = DisplayWidth(word);
+    const size_t word_width = text::DisplayWidth(word);
     if (width > 0 && width + 1 + word_width <= columns) {
       lines.back().append(" ").append(word);
       width += 1 + word_width;
@@ -60,15 +60,15 @@ std::vector<std::string> WrappedLines(std::string_view text, size_t columns) {
     }
     if (!lines.back().empty()) lines.emplace_back();
     std::string_view rest = word;
-    while (DisplayWidth(rest) > columns) {
-      const std::string_view head = Head(rest, columns);
+    while (text::DisplayWidth(rest) > columns) {
+      const std::string_view head = text::HeadOfWidth(rest, columns);
       if (head.empty()) break;  // a wide character on lines of one column
       lines.back().assign(head);
       lines.emplace_back();
       rest.remove_prefix(head.size());
     }
     lines.back().assign(rest);
-    width = DisplayWidth(rest);
+    width = text::DisplayWidth(rest);
   }
   return lines;
 }

@@ -10,7 +10,7 @@ namespace tandem::report {
 
 // `text` on one line of at most `columns` columns, blanks and ASCII's control characters as single
 // spaces; what is longer is cut between words (within a word that is longer than half a line) and
-// ends in "…". Printable, valid UTF-8 (report/tables/display_width.h).
+// ends in "…". Printable, valid UTF-8 (text/width/display_width.h).
 std::string OneLine(std::string_view text, size_t columns);
 
 // The words of `text` on lines of at most `columns` columns (at least 1), blanks as for OneLine. A

@@ -9,7 +9,7 @@
 
 #include "base/json/json.h"
 #include "base/overloaded.h"
-#include "report/tables/display_width.h"
+#include "text/width/display_width.h"
 
 namespace tandem::report {
 namespace {
@@ -31,19 +31,20 @@ std::string ShownInterval(const Column& column, const Interval& interval) {
 }
 
 ShownCell ShownAs(const Column& column, const Cell& cell) {
-  return std::visit(Overloaded{[](std::monostate) { return ShownCell{std::string(kNoValue)}; },
-                               [](const std::string& text) { return ShownCell{Printable(text)}; },
-                               [](bool yes) { return ShownCell{yes ? "yes" : "no"}; },
-                               [](int64_t number) {
-                                 return ShownCell{fmt::format("{}", number), true};
-                               },
-                               [&](double number) {
-                                 return ShownCell{ShownNumber(column, number), true};
-                               },
-                               [&](const Interval& interval) {
-                                 return ShownCell{ShownInterval(column, interval), true};
-                               }},
-                    cell.value());
+  return std::visit(
+      Overloaded{[](std::monostate) { return ShownCell{std::string(kNoValue)}; },
+                 [](const std::string& text) { return ShownCell{text::Printable(text)}; },
+                 [](bool yes) { return ShownCell{yes ? "yes" : "no"}; },
+                 [](int64_t number) {
+                   return ShownCell{fmt::format("{}", number), true};
+                 },
+                 [&](double number) {
+                   return ShownCell{ShownNumber(column, number), true};
+                 },
+                 [&](const Interval& interval) {
+                   return ShownCell{ShownInterval(column, interval), true};
+                 }},
+      cell.value());
 }
 
 // Returns the number by which a cell is compared.
@@ -156,7 +157,7 @@ std::vector<ShownColumn> Table::Shown() const {
   std::vector<ShownColumn> shown;
   for (size_t c = 0; c < columns_.size(); ++c) {
     const Column& column = columns_[c];
-    shown.push_back({.heading = Printable(column.name),
+    shown.push_back({.heading = text::Printable(column.name),
                      .least_width = column.least_width,
                      .when_long = column.when_long});
     for (const Row& row : rows_) shown.back().cells.push_back(ShownAs(column, row.cells[c]));

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/utf8.h"
-#include "report/text_generators.h"
+#include "support/hard_text.h"
 
 namespace tandem::index {
 namespace {
@@ -122,7 +122,7 @@ TEST(SplitPassages, CoversWhatIsNotBlankInOrder) {
   EXPECT_TRUE(rc::check([] {
     std::string text;
     const auto stop = rc::gen::elementOf(std::vector<std::string>{"", ". ", "。", "\n\n", ", "});
-    for (int i = *rc::gen::inRange(0, 12); i > 0; --i) text += *report::HardText() + *stop;
+    for (int i = *rc::gen::inRange(0, 12); i > 0; --i) text += *HardText() + *stop;
     const auto target = *rc::gen::inRange<size_t>(1, 60);
     size_t end = 0;
     const auto is_blank = [](std::string_view between) {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "report/tables/display_width.h"
-#include "report/text_generators.h"
+#include "support/hard_text.h"
+#include "text/width/display_width.h"
 
 namespace tandem::report {
 namespace {
@@ -128,12 +128,12 @@ RC_GTEST_PROP(LayOut, NoLineIsWiderThanTheTerminal, ()) {
   std::vector<ShownColumn> columns;
   for (size_t c = 0; c < count; ++c) {
     const bool numbers = c > 0 && *rc::gen::arbitrary<bool>();
-    ShownColumn column{.heading = Printable(*HardText()),
+    ShownColumn column{.heading = text::Printable(*HardText()),
                        .when_long = *rc::gen::elementOf(std::vector<LongText>{
                            LongText::kCut, LongText::kWrap, LongText::kKeep})};
     for (size_t r = 0; r < rows; ++r) {
       const std::string text =
-          numbers ? std::to_string(*rc::gen::inRange(-99999, 99999)) : Printable(*HardText());
+          numbers ? std::to_string(*rc::gen::inRange(-99999, 99999)) : text::Printable(*HardText());
       column.cells.push_back({text, numbers});
     }
     columns.push_back(std::move(column));
@@ -143,7 +143,7 @@ RC_GTEST_PROP(LayOut, NoLineIsWiderThanTheTerminal, ()) {
                               .indent = *rc::gen::inRange<size_t>(0, 4)};
   std::istringstream lines(LayOut(columns, options));
   for (std::string line; std::getline(lines, line);) {
-    RC_ASSERT(DisplayWidth(line) <= options.columns);
+    RC_ASSERT(text::DisplayWidth(line) <= options.columns);
   }
 }
 

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/utf8.h"
-#include "report/tables/display_width.h"
-#include "report/text_generators.h"
+#include "support/hard_text.h"
+#include "text/width/display_width.h"
 
 namespace tandem::report {
 namespace {
@@ -48,8 +48,8 @@ RC_GTEST_PROP(OneLine, IsNeverWiderThanAskedAndAlwaysUtf8, ()) {
   const size_t columns = *rc::gen::inRange<size_t>(0, 30);
   const std::string line = OneLine(text, columns);
   RC_ASSERT(IsUtf8(line));
-  RC_ASSERT(DisplayWidth(line) <= columns);
-  RC_ASSERT(Printable(line) == line);
+  RC_ASSERT(text::DisplayWidth(line) <= columns);
+  RC_ASSERT(text::Printable(line) == line);
 }
 
 TEST(WrappedLines, BreakBetweenWordsAndWithinLongOnes) {
@@ -66,7 +66,7 @@ RC_GTEST_PROP(WrappedLines, HoldAllWordsAndFit, ()) {
   const size_t columns = *rc::gen::inRange<size_t>(3, 30);  // 3: the widest cluster
   std::string all;
   for (const std::string& line : WrappedLines(text, columns)) {
-    RC_ASSERT(DisplayWidth(line) <= columns);
+    RC_ASSERT(text::DisplayWidth(line) <= columns);
     RC_ASSERT(IsUtf8(line));
     all += line;
   }

@@ -1,4 +1,4 @@
-#include "report/tables/display_width.h"
+#include "text/width/display_width.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/utf8.h"
-#include "report/tables/width_table.h"
-#include "report/text_generators.h"
+#include "support/hard_text.h"
+#include "text/width/width_table.h"
 
-namespace tandem::report {
+namespace tandem::text {
 namespace {
 
 TEST(DisplayWidth, CountsColumnsNotBytes) {
@@ -108,4 +108,4 @@ RC_GTEST_PROP(Printable, IsUtf8OfTheSameWidthWhereNothingIsEscaped, ()) {
 }
 
 }  // namespace
-}  // namespace tandem::report
+}  // namespace tandem::text

@@ -1,14 +1,14 @@
-#include "report/tables/display_width.h"
+#include "text/width/display_width.h"
 
 #include <algorithm>
 #include <span>
 
 #include "base/utf8.h"
-#include "report/tables/width_table.h"
 #include "text/unicode/graphemes.h"
 #include "text/unicode/unicode.h"
+#include "text/width/width_table.h"
 
-namespace tandem::report {
+namespace tandem::text {
 namespace {
 
 constexpr std::string_view kEllipsis = "…";  // one column
@@ -111,7 +111,7 @@ std::string Printable(std::string_view text) {
   return printable;
 }
 
-std::string_view Head(std::string_view text, size_t columns) {
+std::string_view HeadOfWidth(std::string_view text, size_t columns) {
   return text.substr(0, IsPlain(text) ? columns : FittingBytes(text, columns));
 }
 
@@ -123,4 +123,4 @@ std::string CutToWidth(std::string_view text, size_t columns) {
   return printable.append(kEllipsis);
 }
 
-}  // namespace tandem::report
+}  // namespace tandem::text

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace tandem::report {
+namespace tandem {
 
 inline rc::Gen<std::string> HardText() {
   const auto part = rc::gen::elementOf(std::vector<std::string>{"a",
@@ -42,4 +42,4 @@ inline rc::Gen<std::string> HardText() {
                       });
 }
 
-}  // namespace tandem::report
+}  // namespace tandem

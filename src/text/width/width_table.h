@@ -3,7 +3,7 @@
 
 #include <span>
 
-namespace tandem::report {
+namespace tandem::text {
 
 struct CodePointRange {
   char32_t first, last;  // both are in it
@@ -13,4 +13,4 @@ struct CodePointRange {
 std::span<const CodePointRange> CharactersWithoutWidth();  // 0 columns
 std::span<const CodePointRange> WideCharacters();          // 2 columns
 
-}  // namespace tandem::report
+}  // namespace tandem::text
