@@ -17,6 +17,7 @@
 #include "cli/flags.h"
 #include "cli/output_style.h"
 #include "cli/process/short_waits.h"
+#include "commands/by_document.h"
 #include "commands/compare/compare_output.h"
 #include "commands/evaluate/evaluation_output.h"
 #include "commands/identical_ids.h"
@@ -43,6 +44,7 @@ void AddInputFlags(Flags& flags, CompareCommandOptions& options) {
   flags.Add("--dataset", options.dataset,
             "BEIR folder: what models are measured on, and the texts that are shown");
   flags.Add("--split", options.split, "Split of the data set (default test)");
+  AddByDocumentFlag(flags, options.by_document);
   AddCacheFlag(flags, options.no_cache);
 }
 
@@ -105,6 +107,12 @@ void CheckOptions(const CompareCommandOptions& options) {
   }
   if (options.no_cache && std::none_of(options.systems.begin(), options.systems.end(), IsModel)) {
     throw UsageError("--no-cache is for models, and all systems are runs");
+  }
+  if (options.by_document &&
+      std::none_of(options.systems.begin(), options.systems.end(), IsModel)) {
+    throw UsageError(
+        "--by-document is for models; runs are compared as they are (tandem search --by-document "
+        "makes runs of documents)");
   }
   eval::ParseMeasures(options.measures);
   if (!(options.relevance_level > 0) || !std::isfinite(options.relevance_level)) {

@@ -23,6 +23,7 @@ struct CompareCommandOptions {
   std::string measures;  // comma-separated
   double relevance_level = 1;
   bool complete = false;
+  bool by_document = false;           // documents are ranked by their best passages
   bool ignore_identical_ids = false;  // leaves out results with the id of their query
   size_t permutations = 100'000;
   size_t resamples = 10'000;

@@ -22,21 +22,46 @@
 namespace tandem::app {
 namespace {
 
-ComparedSystem SearchWith(const std::string& folder, const data::JudgedData& judged,
+// The judged queries and what is ranked for them.
+struct ComparedData {
+  data::JudgedData judged;
+  data::PassageGroups groups;  // with --by-document
+
+  search::RetrievalTask Task() const {
+    return groups.starts.empty()
+               ? search::RetrievalTask(judged.dataset)
+               : search::RetrievalTask(groups, judged.dataset.queries, judged.dataset.judged);
+  }
+};
+
+ComparedData LoadData(const CompareCommandOptions& options) {
+  ComparedData data;
+  if (options.by_document) {
+    data.judged = data::LoadJudgedDocuments(options.dataset, options.split, &data.groups);
+    data.judged.dataset.documents = data::DocumentsWithTexts(data.groups);
+  } else {
+    data.judged = data::LoadJudgedData(options.dataset, options.split);
+  }
+  return data;
+}
+
+ComparedSystem SearchWith(const std::string& folder, const ComparedData& data,
                           const CompareCommandOptions& options) {
   const std::vector<eval::Measure> measures = eval::ParseMeasures(options.measures);
   const bool samples = eval::NeedsSamples(measures);
   const auto model = LoadModel(options.globals, {.model = folder});
+  const data::Qrels& qrels = data.judged.qrels;
+  const search::RetrievalTask task = data.Task();
   search::Retrieved retrieved =
-      search::Retrieve(*model, judged.dataset,
+      search::Retrieve(*model, task,
                        {.top_k = RankedDepth(measures),
                         .relevance_level = samples ? options.relevance_level : 0,
                         .encode = BulkOptions(options.globals),
                         .ignore_identical_ids = options.ignore_identical_ids,
                         .cache = CacheUnless(options.no_cache)});
   std::vector<eval::Remark> remarks =
-      TreatIdenticalIds(options.ignore_identical_ids, &judged.qrels, retrieved.run);
-  const search::QueriesInCorpus in_corpus = search::CountQueriesInCorpus(judged.dataset);
+      TreatIdenticalIds(options.ignore_identical_ids, &qrels, retrieved.run);
+  const search::QueriesInCorpus in_corpus = search::CountQueriesInCorpus(task);
   if (options.ignore_identical_ids) {
     for (eval::Remark& remark : IdenticalIdsRemarks(true, in_corpus.by_id)) {
       remarks.push_back(std::move(remark));
@@ -47,13 +72,13 @@ ComparedSystem SearchWith(const std::string& folder, const data::JudgedData& jud
   }
   SayOf(folder, std::move(remarks));
   if (samples) {
-    search::CountMissingPositives(judged.qrels, options.relevance_level, retrieved.samples);
+    search::CountMissingPositives(qrels, options.relevance_level, retrieved.samples);
   }
   eval::EvaluationOptions evaluation = EvaluationOptionsOf(options);
   evaluation.complete = true;
   evaluation.samples = retrieved.samples;
   ComparedSystem compared{.system = {.name = folder}, .run = std::move(retrieved.run)};
-  compared.system.evaluation = eval::EvaluateRun(compared.run, judged.qrels, measures, evaluation);
+  compared.system.evaluation = eval::EvaluateRun(compared.run, qrels, measures, evaluation);
   compared.system.samples = std::move(retrieved.samples);
   return compared;
 }
@@ -61,12 +86,11 @@ ComparedSystem SearchWith(const std::string& folder, const data::JudgedData& jud
 // Measures the models of a recipe's seeds, one after the other. The documents that are shown are
 // those of the first one.
 ComparedSystem SearchWithSeeds(const std::string& folder, const std::vector<std::string>& models,
-                               const data::JudgedData& judged,
-                               const CompareCommandOptions& options) {
+                               const ComparedData& data, const CompareCommandOptions& options) {
   ComparedSystem recipe;
   std::vector<eval::Evaluation> seeds;
   for (const std::string& model : models) {
-    ComparedSystem found = SearchWith(model, judged, options);
+    ComparedSystem found = SearchWith(model, data, options);
     seeds.push_back(found.system.evaluation);
     if (seeds.size() == 1) recipe = std::move(found);
     StopIfAsked();
@@ -78,30 +102,30 @@ ComparedSystem SearchWithSeeds(const std::string& folder, const std::vector<std:
   return recipe;
 }
 
-ComparedSystem Measure(const std::string& path, const data::JudgedData& judged,
+ComparedSystem Measure(const std::string& path, const ComparedData& data,
                        const CompareCommandOptions& options) {
-  if (!std::filesystem::is_directory(path)) return ReadSystem(path, judged.qrels, options);
+  if (!std::filesystem::is_directory(path)) return ReadSystem(path, data.judged.qrels, options);
   const std::vector<std::string> seeds = ModelsOfSeeds(path);
-  return seeds.empty() ? SearchWith(path, judged, options)
-                       : SearchWithSeeds(path, seeds, judged, options);
+  return seeds.empty() ? SearchWith(path, data, options)
+                       : SearchWithSeeds(path, seeds, data, options);
 }
 
 }  // namespace
 
 void RunCompareModels(const CompareCommandOptions& options) {
-  const data::JudgedData judged = data::LoadJudgedData(options.dataset, options.split);
+  const ComparedData data = LoadData(options);
   if (const std::string what = WhatIsCompared(options.systems); !what.empty()) Note(what);
   std::vector<ComparedSystem> systems =
       UntilStopped("nothing was compared" + KeptInCache(options.no_cache), [&] {
         std::vector<ComparedSystem> found;
         for (const std::string& path : options.systems) {
-          found.push_back(Measure(path, judged, options));
+          found.push_back(Measure(path, data, options));
           StopIfAsked();
         }
         return found;
       });
-  FinishComparison(systems, judged.qrels, {judged.dataset.queries, judged.dataset.documents},
-                   options);
+  const data::Dataset& dataset = data.judged.dataset;
+  FinishComparison(systems, data.judged.qrels, {dataset.queries, dataset.documents}, options);
 }
 
 }  // namespace tandem::app

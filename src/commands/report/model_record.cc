@@ -44,7 +44,9 @@ class Recorder {
         flags_(flags),
         set_(set),
         model_(LoadModel(globals, flags)),
-        judged_(data::LoadJudgedData(set.folder, set.split)) {
+        judged_(set.by_document ? data::LoadJudgedDocuments(set.folder, set.split, &groups_)
+                                : data::LoadJudgedData(set.folder, set.split)) {
+    if (set.by_document) judged_.dataset.documents = data::DocumentsWithTexts(groups_);
     if (judged_.dataset.documents.size() < 2) {
       throw DataError(set.folder, 0, "",
                       "the corpus has one document, so that every ranking of it is the same; "
@@ -59,7 +61,7 @@ class Recorder {
                   .folder = FolderName(flags_.model),
                   .parameters = WeightsOf(*model_),
                   .precision = std::string(tensor::PrecisionName(BulkOptions(globals_).precision))},
-        .dataset = {.name = FolderName(set_.folder),
+        .dataset = {.name = FolderName(set_.folder) + (set_.by_document ? ", by document" : ""),
                     .split = set_.split,
                     .documents = static_cast<int64_t>(judged_.dataset.documents.size()),
                     .queries = static_cast<int64_t>(evaluation_.queries.size()),
@@ -68,7 +70,7 @@ class Recorder {
     const eval::ScoreLevels pool = eval::PoolLevels(retrieved_.samples);
     record.measures = MeasureResultsOf(evaluation_, pool, Resampling());
     AddScores(pool, record);
-    record.views = Views();
+    if (!set_.by_document) record.views = Views();
     record.cases = CasesOf(evaluation_, {.run = retrieved_.run,
                                          .qrels = judged_.qrels,
                                          .dataset = judged_.dataset,
@@ -81,14 +83,20 @@ class Recorder {
     return {.seed = SeedOf(globals_), .resamples = 2000, .threads = ThreadsOf(globals_)};
   }
 
+  search::RetrievalTask Task() const {
+    const data::Dataset& dataset = judged_.dataset;
+    return set_.by_document ? search::RetrievalTask(groups_, dataset.queries, dataset.judged)
+                            : search::RetrievalTask(dataset);
+  }
+
   void Rank() {
     ranking_ = {.relevance_level = set_.relevance_level};
-    retrieved_ = search::Retrieve(*model_, judged_.dataset,
+    retrieved_ = search::Retrieve(*model_, Task(),
                                   {.top_k = RankedDepth(eval::ParseMeasures(kMeasures)),
                                    .relevance_level = set_.relevance_level,
                                    .encode = BulkOptions(globals_),
                                    .cache = CacheFolder(),
-                                   .keep = &rows_});
+                                   .keep = set_.by_document ? nullptr : &rows_});
     search::CountMissingPositives(judged_.qrels, set_.relevance_level, retrieved_.samples);
     evaluation_ = eval::EvaluateRun(retrieved_.run, judged_.qrels, eval::ParseMeasures(kMeasures),
                                     {.ranking = ranking_,
@@ -100,11 +108,15 @@ class Recorder {
   // Adds curves, histograms and calibrations, if both positives and other documents have scores.
   void AddScores(const eval::ScoreLevels& pool, report::EvaluationRecord& record) const {
     if (!eval::FiguresOf(pool).auc) return;
-    const ThresholdReport thresholds = ThresholdsOfModel(retrieved_.samples, rows_,
-                                                         {.targets = eval::ParseTargets(kTargets),
-                                                          .seed = SeedOf(globals_),
-                                                          .threads = ThreadsOf(globals_)});
-    record.roc = RocFactsOf(pool, thresholds.thresholds);
+    std::vector<eval::ChosenThreshold> thresholds;
+    if (!set_.by_document) {
+      thresholds = ThresholdsOfModel(retrieved_.samples, rows_,
+                                     {.targets = eval::ParseTargets(kTargets),
+                                      .seed = SeedOf(globals_),
+                                      .threads = ThreadsOf(globals_)})
+                       .thresholds;
+    }
+    record.roc = RocFactsOf(pool, thresholds);
     record.scores = ScoreHistogramsOf(retrieved_.samples);
     try {
       record.calibration = CalibrationFactsOf(StudyCalibrations(
@@ -135,6 +147,7 @@ class Recorder {
   ModelFlags flags_;
   RecordedSet set_;
   std::unique_ptr<model::DualEncoder> model_;
+  data::PassageGroups groups_;  // by document
   data::JudgedData judged_;
   eval::RankingOptions ranking_;
   search::SearchedRows rows_;

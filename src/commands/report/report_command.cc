@@ -15,6 +15,7 @@
 #include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/process/short_waits.h"
+#include "commands/by_document.h"
 #include "commands/catalogues.h"
 #include "commands/model/model_flags.h"
 #include "commands/report/report_plan.h"
@@ -45,6 +46,9 @@ report::Measured MeasuredBy(const ReportPlan& plan) {
 }
 
 void RunReport(const ReportOptions& options) {
+  if (options.by_document && options.dataset.empty()) {
+    throw UsageError("--by-document says how the documents of --dataset are ranked; it needs one");
+  }
   const std::filesystem::path output = OutputOf(options);
   const ReportPlan plan = PlanReport(options);
   std::vector<report::LabelledEvaluation> measured;
@@ -53,9 +57,8 @@ void RunReport(const ReportOptions& options) {
     report::CheckReportInput(plan.inputs);
     report::CheckReportFolder(output);
     WaitBriefly();
-    measured = UntilStopped("no page was written" + KeptInCache(false), [&] {
-      return MeasureForReport(plan.models, options.relevance_level, options.globals);
-    });
+    measured = UntilStopped("no page was written" + KeptInCache(false),
+                            [&] { return MeasureForReport(plan.models, options); });
   }
   for (const report::RunNote& note : plan.notes) {
     Note(fmt::format("{}: {}", note.run, note.sentence));
@@ -87,6 +90,7 @@ CommandBody Configure(Flags& flags) {
       .Add("--relevance-level", options->relevance_level,
            "Grade from which a document is a positive")
       .ShowDefault();
+  AddByDocumentFlag(flags, options->by_document);
   flags
       .Add(
           "--output", options->output,

@@ -17,6 +17,7 @@ struct ReportOptions {
   std::string dataset;              // BEIR folder; "": the runs' validation data
   std::string split;                // "": test for `dataset`, else the recipe's
   double relevance_level = 1;
+  bool by_document = false;  // documents of `dataset` are ranked by their best passages
 };
 
 struct ReportedModel;  // commands/report/report_plan.h
@@ -25,7 +26,6 @@ struct ReportedModel;  // commands/report/report_plan.h
 // a run, and returns those of models that the user named, in the same order. In report_run.cc;
 // needs tensors.
 std::vector<report::LabelledEvaluation> MeasureForReport(const std::vector<ReportedModel>& models,
-                                                         double relevance_level,
-                                                         const Globals& globals);
+                                                         const ReportOptions& options);
 
 }  // namespace tandem::app

@@ -53,39 +53,39 @@ bool SameMeasuring(const ReportedModel& a, const ReportedModel& b) {
 // Keeps the records of measured models, for models that occur again.
 class MeasuredModels {
  public:
-  explicit MeasuredModels(const Globals& globals) : globals_(globals) {}
+  explicit MeasuredModels(const ReportOptions& options) : options_(options) {}
 
-  const report::EvaluationRecord& Record(const ReportedModel& model, double relevance_level) {
+  const report::EvaluationRecord& Record(const ReportedModel& model) {
     const auto known = std::find_if(records_.begin(), records_.end(), [&](const auto& record) {
       return SameMeasuring(*record.first, model);
     });
     if (known != records_.end()) return known->second;
-    records_.emplace_back(&model, RecordModel(globals_, model.flags, model.name,
+    records_.emplace_back(&model, RecordModel(options_.globals, model.flags, model.name,
                                               {.folder = model.data.folder,
                                                .split = model.data.split,
-                                               .relevance_level = relevance_level}));
+                                               .relevance_level = options_.relevance_level,
+                                               .by_document = options_.by_document}));
     return records_.back().second;
   }
 
  private:
-  const Globals& globals_;
+  const ReportOptions& options_;
   std::vector<std::pair<const ReportedModel*, report::EvaluationRecord>> records_;
 };
 
 }  // namespace
 
 std::vector<report::LabelledEvaluation> MeasureForReport(const std::vector<ReportedModel>& models,
-                                                         double relevance_level,
-                                                         const Globals& globals) {
+                                                         const ReportOptions& options) {
   std::vector<report::LabelledEvaluation> measured;
   RunRecords records;
-  MeasuredModels models_measured(globals);
+  MeasuredModels models_measured(options);
   size_t done = 0;
   for (const ReportedModel& model : models) {
     Note(fmt::format("measure {} on {}, split {} ({} of {})", model.flags.model, model.data.folder,
                      model.data.split, ++done, models.size()));
     records.Begin(model.record);
-    const report::EvaluationRecord& record = models_measured.Record(model, relevance_level);
+    const report::EvaluationRecord& record = models_measured.Record(model);
     StopIfAsked();
     if (model.record.empty()) {
       measured.push_back({model.name, record});

@@ -49,7 +49,7 @@ void CheckResolved(size_t resolved, const JudgedData& data) {
     throw DataError(
         data.dataset.file, 0, data.qrels.queries().front().query,
         fmt::format("the judgements name documents ({}) and the corpus has their passages "
-                    "({}); evaluate and search rank documents with --by-document",
+                    "({}); evaluate, compare, report and search rank documents with --by-document",
                     judgement.document, passage));
   }
   throw DataError(data.dataset.file, 0, data.qrels.queries().front().query,

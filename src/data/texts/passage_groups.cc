@@ -38,4 +38,14 @@ PassageGroups GroupPassages(const Texts& passages, std::string_view file) {
   return groups;
 }
 
+Texts DocumentsWithTexts(const PassageGroups& groups) {
+  Texts documents;
+  for (size_t d = 0; d < groups.documents.size(); ++d) {
+    const uint32_t first = groups.starts[d];
+    documents.Add(groups.documents.id(d), groups.passages.text(first),
+                  groups.passages.title(first).size());
+  }
+  return documents;
+}
+
 }  // namespace tandem::data

@@ -25,4 +25,7 @@ struct PassageGroups {
 // where passages of one document stand apart.
 PassageGroups GroupPassages(const Texts& passages, std::string_view file);
 
+// The documents with the texts of their first passages, for those who show documents. A copy.
+Texts DocumentsWithTexts(const PassageGroups& groups);
+
 }  // namespace tandem::data

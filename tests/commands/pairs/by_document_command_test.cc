@@ -1,4 +1,6 @@
-// `tandem search --by-document` and `evaluate --by-document` on passages, as a user runs them.
+// `--by-document` of `tandem search`, `evaluate`, `compare` and `report` on passages, as a user
+// runs them.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -106,6 +108,50 @@ TEST_F(ByDocument, RunsNameDocumentsAndMeasureAsTheModelDoes) {
   EXPECT_EQ(of_model.out, of_run.out);
   // Without the flag the judged documents are not there.
   EXPECT_NE(Run(InCorpus("evaluate"), measures).out, of_run.out);
+}
+
+TEST_F(ByDocument, AModelIsComparedWithItsOwnRunOfDocuments) {
+  ASSERT_EQ(Run(InCorpus("search"), {"--by-document", "--output", Path("run.trec")}).exit_code, 0);
+  Write("data/qrels/test.tsv", "query-id\tcorpus-id\tscore\nq1\ta\t1\nq2\tc\t1\nq2\tb\t1\n");
+  const std::vector<std::string> compare = {"compare",   Path("model"), Path("run.trec"),
+                                            "--dataset", Path("data"),  "--measures",
+                                            "ndcg@10",   "--queries",   "1",
+                                            "--format",  "json"};
+  const ProgramResult found = Run(compare, {"--by-document"});
+  ASSERT_EQ(found.exit_code, 0) << found.err;
+  const auto of = [](const ProgramResult& result) {
+    return nlohmann::json::parse(result.out)["systems"][0]["measures"]["ndcg@10"];
+  };
+  EXPECT_EQ(of(found)["baseline"], of(found)["value"]);
+  // Without the flag the model ranks passages, of which only c, which was not cut, is judged.
+  const ProgramResult passages = RunTandem(compare);
+  ASSERT_EQ(passages.exit_code, 0) << passages.err;
+  EXPECT_LT(of(passages)["baseline"], of(passages)["value"]);
+}
+
+TEST_F(ByDocument, AReportMeasuresDocuments) {
+  const ProgramResult measured =
+      Run(InCorpus("evaluate"), {"--by-document", "--measures", "ndcg@10", "--format", "json"});
+  ASSERT_EQ(measured.exit_code, 0) << measured.err;
+  const double ndcg = nlohmann::json::parse(measured.out)["measures"]["ndcg@10"].get<double>();
+  const ProgramResult report = RunTandem({"report", Path("model"), "--dataset", Path("data"),
+                                          "--by-document", "--output", Path("page")});
+  ASSERT_EQ(report.exit_code, 0) << report.err;
+  const std::string page = ReadFile(Path("page") + "/index.html");
+  EXPECT_THAT(page, HasSubstr("data, by document"));
+  EXPECT_THAT(page, HasSubstr(fmt::format("<strong>{:.3f}</strong>", ndcg)));
+  EXPECT_THAT(page, HasSubstr("alpha beta gamma"));  // a document by its first passage
+}
+
+TEST_F(ByDocument, RunsAndReportsWithoutACorpusRefuseIt) {
+  const ProgramResult compared =
+      RunTandem({"compare", "a.trec", "b.trec", "--dataset", Path("data"), "--by-document"});
+  EXPECT_EQ(compared.exit_code, 2);
+  EXPECT_THAT(compared.err,
+              HasSubstr("--by-document is for models; runs are compared as they are"));
+  const ProgramResult report = RunTandem({"report", Path("model"), "--by-document"});
+  EXPECT_EQ(report.exit_code, 2);
+  EXPECT_THAT(report.err, HasSubstr("--by-document says how the documents of --dataset"));
 }
 
 TEST_F(ByDocument, RefusesFlagsOfTexts) {
