@@ -4,6 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <map>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -65,11 +68,17 @@ void CheckOutput(const DatasetWriter& writer, const std::filesystem::path& outpu
     throw UsageError(fmt::format("{}: there is no folder {}; make it, or give another file",
                                  output.native(), folder.native()));
   }
-  if (writer.is_folder || output.extension() != ".parquet") return;
+  if (writer.is_folder) return;
+  const bool packed = output.extension() == ".gz";
+  const std::string end = (packed ? output.stem() : output).extension().native();
+  const std::map<std::string_view, std::string_view> others = {
+      {".parquet", "Parquet"}, {".csv", "CSV"}, {".tsv", "TSV"}};
+  const auto other = others.find(end);
+  if (other == others.end()) return;
   throw UsageError(
-      fmt::format("{}: is the name of a Parquet file; {} is written as JSON lines: "
+      fmt::format("{}: is the name of a {} file; {} is written as JSON lines: "
                   "give a name that ends in .jsonl or .jsonl.gz",
-                  output.native(), writer.format));
+                  output.native(), other->second, writer.format));
 }
 
 }  // namespace

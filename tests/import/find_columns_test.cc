@@ -135,5 +135,11 @@ TEST_F(FindColumnsTest, LineOfNamesThatIsElsewhere) {
               HasSubstr("--header-line 0"));
 }
 
+TEST_F(FindColumnsTest, TwoLinesOfNames) {
+  EXPECT_THAT(Error("question,answer\nFrage,Antwort\nq,a\n"),
+              HasSubstr("f.csv:2: this line names columns (\"Frage\", \"Antwort\"), as the line "
+                        "before it does (\"question\", \"answer\"); remove one of both"));
+}
+
 }  // namespace
 }  // namespace tandem::import_data

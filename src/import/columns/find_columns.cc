@@ -140,6 +140,13 @@ class ColumnFinder {
           "on which line the names stand: --header-line {}",
           file_, sample_.first_line, Quoted(sample_.first_row), Quoted(names), sample_.first_line));
     }
+    // The same line again is a row that repeats the names, which is left out for that.
+    if (of_names >= 2 && names_in(sample_.first_row) >= 2 && sample_.first_row != names) {
+      throw UsageError(fmt::format(
+          "{}:{}: this line names columns ({}), as the line before it does ({}); remove "
+          "one of both",
+          file_, sample_.first_line, Quoted(sample_.first_row), Quoted(names)));
+    }
     constexpr size_t kLongName = 60;
     const bool is_text = std::any_of(names.begin(), names.end(), [](const std::string& name) {
       return name.size() > kLongName || name.ends_with('?');

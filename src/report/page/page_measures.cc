@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "eval/significance/sign_test.h"
 #include "report/page/page_parts.h"
 #include "report/records/same_data.h"
 #include "report/tables/numbers.h"
@@ -68,7 +69,8 @@ std::string QueriesText(const EvaluationRecord& a, const EvaluationRecord& b,
     gained += *second->per_query[i] > *first->per_query[i];
     lost += *second->per_query[i] < *first->per_query[i];
   }
-  return fmt::format("{} gained, {} lost", gained, lost);
+  return fmt::format("{} gained, {} lost, p = {:.3f} (sign test)", gained, lost,
+                     eval::SignTestP(gained, lost));
 }
 
 PageCell DifferenceCell(const EvaluationGroup& group, const std::string& name) {

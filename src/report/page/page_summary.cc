@@ -71,6 +71,22 @@ void AddCalibrationTile(const EvaluationGroup& group, std::vector<Tile>& tiles) 
                    NoteOf(group, before, last->expected_calibration_error)});
 }
 
+// A run whose models nobody measured for the report has its validation to show.
+void AddValidationTile(const RunRecord& run, std::vector<Tile>& tiles) {
+  const ValidationRow* best = run.log.BestValidation();
+  if (best == nullptr || best->measures.empty()) return;
+  const NamedNumber& measure = best->measures.front();
+  const double value = measure.AsDouble();
+  const ValidationRow& first = run.log.validations.front();
+  std::string note = "these queries chose the step";
+  if (first.step == 0 && !first.measures.empty()) {
+    const double before = first.measures.front().AsDouble();
+    note = fmt::format("{} from {} before training; {}", Signed(value - before, 3),
+                       Fixed(before, 3), note);
+  }
+  tiles.push_back({"validation " + measure.name, Fixed(value, 3), note});
+}
+
 void AddRunTile(const RunRecord& run, std::vector<Tile>& tiles) {
   const ValidationRow* best = run.log.BestValidation();
   if (best == nullptr) return;
@@ -117,7 +133,10 @@ void AddSummary(const ReportInput& input, Page& page) {
     AddCalibrationTile(groups.front(), tiles);
     sentence = ThresholdSentence(*groups.front().evaluations.back());
   }
-  if (input.runs.size() == 1) AddRunTile(input.runs.front(), tiles);
+  if (input.runs.size() == 1) {
+    if (groups.empty()) AddValidationTile(input.runs.front(), tiles);
+    AddRunTile(input.runs.front(), tiles);
+  }
   Html& html = page.html();
   if (!tiles.empty()) {
     html.In("dl", {{"class", "tiles"}}, [&] {

@@ -170,6 +170,10 @@ TEST_F(WriteLossesTest, WrongCallsAreNamed) {
               HasSubstr("lowest grade of positives is 0; expected a number above 0"));
   EXPECT_THAT(UsageErrorOf(dataset, "tevatron", "-"), HasSubstr("\"-\" is no file"));
   EXPECT_THAT(UsageErrorOf(dataset, "beir", ""), HasSubstr("\"\" is no folder"));
+  for (const char* name : {"x.csv", "x.tsv", "x.csv.gz"}) {
+    EXPECT_THAT(UsageErrorOf(dataset, "sentence_transformers", Path(name)),
+                HasSubstr("give a name that ends in .jsonl or .jsonl.gz"));
+  }
   EXPECT_THAT(UsageErrorOf(dataset, "tevatron", Path("x.parquet")),
               HasSubstr("give a name that ends in .jsonl or .jsonl.gz"));
   EXPECT_THAT(Names(), IsEmpty());

@@ -1,5 +1,6 @@
 #include "report/page/page.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -73,7 +74,7 @@ TEST_F(PageTest, OfARunHasEverySectionAndFigure) {
   EXPECT_TRUE(Holds(page,
                     "<th scope=\"col\" class=\"number\">before</th><th scope=\"col\" "
                     "class=\"number\">after</th>"));
-  EXPECT_TRUE(Holds(page, "gained"));
+  EXPECT_TRUE(Holds(page, " lost, p = 0."));
   // On a small screen the difference stays in sight.
   EXPECT_TRUE(Holds(page, "class=\"number matters\">Difference</th>"));
   // Over all results the error says nothing of what a reader sees first.
@@ -85,6 +86,23 @@ TEST_F(PageTest, OfARunHasEverySectionAndFigure) {
   EXPECT_TRUE(Holds(page, "after 5 min 06 s"));
   EXPECT_TRUE(Holds(page, "2.0 GiB"));
   EXPECT_TRUE(Holds(page, "draw plots without a display"));
+}
+
+TEST_F(PageTest, ARunThatNobodyEvaluatedShowsItsValidation) {
+  WriteExampleRun(Run("mine"), {});
+  EXPECT_FALSE(Holds(PageOf(Read({"mine"})), "these queries chose the step"));
+  for (const char* name : {"before", "after"}) {
+    std::filesystem::remove(Run("mine") + "/report/" + name + ".evaluation.json");
+  }
+  const ReportInput input = Read({"mine"});
+  const std::vector<ValidationRow>& rows = input.runs.front().log.validations;
+  ASSERT_EQ(rows.front().step, 0);
+  const double best = input.runs.front().log.BestValidation()->measures.front().AsDouble();
+  const double before = rows.front().measures.front().AsDouble();
+  EXPECT_TRUE(
+      Holds(PageOf(input), fmt::format("<strong>{:.3f}</strong><small>{:+.3f} from {:.3f} before "
+                                       "training; these queries chose the step</small>",
+                                       best, best - before, before)));
 }
 
 TEST_F(PageTest, SaysFromWhichGradeADocumentIsRight) {
