@@ -48,8 +48,9 @@ CommandBody Configure(Flags& flags) {
       .ShowDefault();
   flags
       .Add("--output", options->output,
-           "Folder or file to write, in the format of the data; must not exist. The histogram of "
-           "scores goes to OUTPUT.histogram.tsv")
+           "Folder or file to write, in the format of the data (of CSV and TSV as JSON lines with "
+           "the same names); must not exist. The histogram of scores goes to "
+           "OUTPUT.histogram.tsv")
       .Required();
   flags
       .Add("--from", options->from,
