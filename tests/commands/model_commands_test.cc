@@ -231,9 +231,11 @@ TEST_F(ModelCommands, JudgedQueriesCountWhateverIsMissing) {
   EXPECT_THAT(strangers.err, HasSubstr("none of the judgements names a query and a document"));
   Write("data/corpus.jsonl",
         ReadFile(Path("data/corpus.jsonl")) + "{\"_id\": \"gone#1\", \"text\": \"a passage\"}\n");
-  EXPECT_THAT(Evaluate({"--split", "some"}).err,
-              HasSubstr("the judgements name documents (gone) and the corpus has their passages "
-                        "(gone#1); evaluate and search rank documents with --by-document"));
+  EXPECT_THAT(
+      Evaluate({"--split", "some"}).err,
+      HasSubstr(
+          "the judgements name documents (gone) and the corpus has their passages "
+          "(gone#1); evaluate, compare, report and search rank documents with --by-document"));
 }
 
 // recall@5000 of a corpus of 1200 is 1 only where all results are looked at.

@@ -136,6 +136,10 @@ TEST_F(FindColumnsTest, LineOfNamesThatIsElsewhere) {
 }
 
 TEST_F(FindColumnsTest, TwoLinesOfNames) {
+  for (const char* row : {"question 1,answer 1", "What is an answer?,question"}) {
+    const std::string csv = std::string("question,answer\n") + row + "\nq,a\n";
+    EXPECT_EQ(Find(csv).columns.query, "question");
+  }
   EXPECT_THAT(Error("question,answer\nFrage,Antwort\nq,a\n"),
               HasSubstr("f.csv:2: this line names columns (\"Frage\", \"Antwort\"), as the line "
                         "before it does (\"question\", \"answer\"); remove one of both"));

@@ -141,7 +141,12 @@ class ColumnFinder {
           file_, sample_.first_line, Quoted(sample_.first_row), Quoted(names), sample_.first_line));
     }
     // The same line again is a row that repeats the names, which is left out for that.
-    if (of_names >= 2 && names_in(sample_.first_row) >= 2 && sample_.first_row != names) {
+    const auto is_name = [](const std::string& text) {
+      const bool one_word = text.find_first_of(" 0123456789") == std::string::npos;
+      return one_word && !RoleOfName(text).empty();
+    };
+    const bool all_names = std::all_of(sample_.first_row.begin(), sample_.first_row.end(), is_name);
+    if (of_names >= 2 && sample_.first_row.size() >= 2 && all_names && sample_.first_row != names) {
       throw UsageError(fmt::format(
           "{}:{}: this line names columns ({}), as the line before it does ({}); remove "
           "one of both",
