@@ -142,7 +142,8 @@ TEST_F(FindColumnsTest, TwoLinesOfNames) {
   }
   EXPECT_THAT(Error("question,answer\nFrage,Antwort\nq,a\n"),
               HasSubstr("f.csv:2: this line names columns (\"Frage\", \"Antwort\"), as the line "
-                        "before it does (\"question\", \"answer\"); remove one of both"));
+                        "before it does (\"question\", \"answer\"); remove one of both, or take "
+                        "these: --header-line 2"));
 }
 
 }  // namespace

@@ -10,10 +10,10 @@
 #include "commands/compare/compare_command.h"
 #include "commands/compare/trained_runs.h"
 #include "commands/identical_ids.h"
+#include "commands/judged_set.h"
 #include "commands/model/load_model.h"
 #include "commands/ranked_depth.h"
 #include "commands/until_stopped.h"
-#include "data/judgements/judged_data.h"
 #include "eval/evaluate.h"
 #include "eval/significance/seeds.h"
 #include "search/retrieval/retrieve.h"
@@ -22,36 +22,13 @@
 namespace tandem::app {
 namespace {
 
-// The judged queries and what is ranked for them.
-struct ComparedData {
-  data::JudgedData judged;
-  data::PassageGroups groups;  // with --by-document
-
-  search::RetrievalTask Task() const {
-    return groups.starts.empty()
-               ? search::RetrievalTask(judged.dataset)
-               : search::RetrievalTask(groups, judged.dataset.queries, judged.dataset.judged);
-  }
-};
-
-ComparedData LoadData(const CompareCommandOptions& options) {
-  ComparedData data;
-  if (options.by_document) {
-    data.judged = data::LoadJudgedDocuments(options.dataset, options.split, &data.groups);
-    data.judged.dataset.documents = data::DocumentsWithTexts(data.groups);
-  } else {
-    data.judged = data::LoadJudgedData(options.dataset, options.split);
-  }
-  return data;
-}
-
-ComparedSystem SearchWith(const std::string& folder, const ComparedData& data,
+ComparedSystem SearchWith(const std::string& folder, const JudgedSet& loaded,
                           const CompareCommandOptions& options) {
   const std::vector<eval::Measure> measures = eval::ParseMeasures(options.measures);
   const bool samples = eval::NeedsSamples(measures);
   const auto model = LoadModel(options.globals, {.model = folder});
-  const data::Qrels& qrels = data.judged.qrels;
-  const search::RetrievalTask task = data.Task();
+  const data::Qrels& qrels = loaded.judged.qrels;
+  const search::RetrievalTask task = loaded.Task();
   search::Retrieved retrieved =
       search::Retrieve(*model, task,
                        {.top_k = RankedDepth(measures),
@@ -86,11 +63,11 @@ ComparedSystem SearchWith(const std::string& folder, const ComparedData& data,
 // Measures the models of a recipe's seeds, one after the other. The documents that are shown are
 // those of the first one.
 ComparedSystem SearchWithSeeds(const std::string& folder, const std::vector<std::string>& models,
-                               const ComparedData& data, const CompareCommandOptions& options) {
+                               const JudgedSet& loaded, const CompareCommandOptions& options) {
   ComparedSystem recipe;
   std::vector<eval::Evaluation> seeds;
   for (const std::string& model : models) {
-    ComparedSystem found = SearchWith(model, data, options);
+    ComparedSystem found = SearchWith(model, loaded, options);
     seeds.push_back(found.system.evaluation);
     if (seeds.size() == 1) recipe = std::move(found);
     StopIfAsked();
@@ -102,30 +79,30 @@ ComparedSystem SearchWithSeeds(const std::string& folder, const std::vector<std:
   return recipe;
 }
 
-ComparedSystem Measure(const std::string& path, const ComparedData& data,
+ComparedSystem Measure(const std::string& path, const JudgedSet& loaded,
                        const CompareCommandOptions& options) {
-  if (!std::filesystem::is_directory(path)) return ReadSystem(path, data.judged.qrels, options);
+  if (!std::filesystem::is_directory(path)) return ReadSystem(path, loaded.judged.qrels, options);
   const std::vector<std::string> seeds = ModelsOfSeeds(path);
-  return seeds.empty() ? SearchWith(path, data, options)
-                       : SearchWithSeeds(path, seeds, data, options);
+  return seeds.empty() ? SearchWith(path, loaded, options)
+                       : SearchWithSeeds(path, seeds, loaded, options);
 }
 
 }  // namespace
 
 void RunCompareModels(const CompareCommandOptions& options) {
-  const ComparedData data = LoadData(options);
+  const JudgedSet loaded = LoadJudgedSet(options.dataset, options.split, options.by_document);
   if (const std::string what = WhatIsCompared(options.systems); !what.empty()) Note(what);
   std::vector<ComparedSystem> systems =
       UntilStopped("nothing was compared" + KeptInCache(options.no_cache), [&] {
         std::vector<ComparedSystem> found;
         for (const std::string& path : options.systems) {
-          found.push_back(Measure(path, data, options));
+          found.push_back(Measure(path, loaded, options));
           StopIfAsked();
         }
         return found;
       });
-  const data::Dataset& dataset = data.judged.dataset;
-  FinishComparison(systems, data.judged.qrels, {dataset.queries, dataset.documents}, options);
+  FinishComparison(systems, loaded.judged.qrels,
+                   {loaded.judged.dataset.queries, loaded.ShownDocuments()}, options);
 }
 
 }  // namespace tandem::app

@@ -22,14 +22,13 @@
 #include "commands/evaluate/model_thresholds.h"
 #include "commands/evaluate/views_output.h"
 #include "commands/identical_ids.h"
+#include "commands/judged_set.h"
 #include "commands/model/load_model.h"
 #include "commands/model/model_calibration.h"
 #include "commands/ranked_depth.h"
 #include "commands/until_stopped.h"
 #include "data/judgements/candidates.h"
-#include "data/judgements/judged_data.h"
 #include "data/judgements/pool.h"
-#include "data/texts/passage_groups.h"
 #include "eval/evaluate.h"
 #include "eval/views/embedding_views.h"
 #include "search/retrieval/retrieve.h"
@@ -152,11 +151,9 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
                               const std::string& measure_names, const EvaluateOptions& options,
                               const EmbeddingPlaces& places) {
   const std::vector<eval::Measure> measures = eval::ParseMeasures(measure_names);
-  data::PassageGroups groups;  // with --by-document
-  data::JudgedData judged = options.by_document
-                                ? data::LoadJudgedDocuments(set.folder, set.split, &groups)
-                                : data::LoadJudgedData(set.folder, set.split);
-  data::Dataset& dataset = judged.dataset;
+  JudgedSet loaded = LoadJudgedSet(set.folder, set.split, options.by_document);
+  const data::JudgedData& judged = loaded.judged;
+  data::Dataset& dataset = loaded.judged.dataset;
   ModelEvaluation result{.corpus = dataset.documents.size()};
   if (result.corpus < 2) {
     throw DataError(set.folder, 0, "",
@@ -179,9 +176,7 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
                              .relevance_level = samples ? options.relevance_level : 0,
                              .keep = options.cuts_at_scores() ? &rows : nullptr,
                              .ignore_identical_ids = options.ignore_identical_ids};
-  const search::RetrievalTask task =
-      options.by_document ? search::RetrievalTask(groups, dataset.queries, dataset.judged)
-                          : search::RetrievalTask(dataset);
+  const search::RetrievalTask task = loaded.Task();
   const search::QueriesInCorpus in_corpus = search::CountQueriesInCorpus(task);
   const Ranker ranker{model, BulkOptions(options.globals), places};
   search::Retrieved retrieved = set.candidates.empty()

@@ -11,11 +11,11 @@
 #include "base/log.h"
 #include "commands/calibrate/calibration_study.h"
 #include "commands/evaluate/model_thresholds.h"
+#include "commands/judged_set.h"
 #include "commands/model/load_model.h"
 #include "commands/model/model_calibration.h"
 #include "commands/ranked_depth.h"
 #include "commands/report/record_parts.h"
-#include "data/judgements/judged_data.h"
 #include "search/retrieval/retrieve.h"
 #include "search/retrieval/view_rows.h"
 #include "search/scoring/score_samples.h"
@@ -44,9 +44,9 @@ class Recorder {
         flags_(flags),
         set_(set),
         model_(LoadModel(globals, flags)),
-        judged_(set.by_document ? data::LoadJudgedDocuments(set.folder, set.split, &groups_)
-                                : data::LoadJudgedData(set.folder, set.split)) {
-    if (set.by_document) judged_.dataset.documents = data::DocumentsWithTexts(groups_);
+        data_(LoadJudgedSet(set.folder, set.split, set.by_document)),
+        judged_(data_.judged) {
+    data_.judged.dataset.documents = data_.ShownDocuments();
     if (judged_.dataset.documents.size() < 2) {
       throw DataError(set.folder, 0, "",
                       "the corpus has one document, so that every ranking of it is the same; "
@@ -83,15 +83,9 @@ class Recorder {
     return {.seed = SeedOf(globals_), .resamples = 2000, .threads = ThreadsOf(globals_)};
   }
 
-  search::RetrievalTask Task() const {
-    const data::Dataset& dataset = judged_.dataset;
-    return set_.by_document ? search::RetrievalTask(groups_, dataset.queries, dataset.judged)
-                            : search::RetrievalTask(dataset);
-  }
-
   void Rank() {
     ranking_ = {.relevance_level = set_.relevance_level};
-    retrieved_ = search::Retrieve(*model_, Task(),
+    retrieved_ = search::Retrieve(*model_, data_.Task(),
                                   {.top_k = RankedDepth(eval::ParseMeasures(kMeasures)),
                                    .relevance_level = set_.relevance_level,
                                    .encode = BulkOptions(globals_),
@@ -147,8 +141,8 @@ class Recorder {
   ModelFlags flags_;
   RecordedSet set_;
   std::unique_ptr<model::DualEncoder> model_;
-  data::PassageGroups groups_;  // by document
-  data::JudgedData judged_;
+  JudgedSet data_;
+  const data::JudgedData& judged_;
   eval::RankingOptions ranking_;
   search::SearchedRows rows_;
   search::Retrieved retrieved_;

@@ -149,8 +149,8 @@ class ColumnFinder {
     if (of_names >= 2 && sample_.first_row.size() >= 2 && all_names && sample_.first_row != names) {
       throw UsageError(fmt::format(
           "{}:{}: this line names columns ({}), as the line before it does ({}); remove "
-          "one of both",
-          file_, sample_.first_line, Quoted(sample_.first_row), Quoted(names)));
+          "one of both, or take these: --header-line {}",
+          file_, sample_.first_line, Quoted(sample_.first_row), Quoted(names), sample_.first_line));
     }
     constexpr size_t kLongName = 60;
     const bool is_text = std::any_of(names.begin(), names.end(), [](const std::string& name) {

@@ -69,8 +69,9 @@ std::string QueriesText(const EvaluationRecord& a, const EvaluationRecord& b,
     gained += *second->per_query[i] > *first->per_query[i];
     lost += *second->per_query[i] < *first->per_query[i];
   }
-  return fmt::format("{} gained, {} lost, p = {:.3f} (sign test)", gained, lost,
-                     eval::SignTestP(gained, lost));
+  const double p = eval::SignTestP(gained, lost);
+  return fmt::format("{} gained, {} lost, p {} (sign test)", gained, lost,
+                     p < 0.001 ? "< 0.001" : fmt::format("= {:.3f}", p));
 }
 
 PageCell DifferenceCell(const EvaluationGroup& group, const std::string& name) {

@@ -1,0 +1,29 @@
+// The judged queries of a data set, and what a command ranks for them: its documents, or with
+// --by-document these by their passages.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "data/judgements/judged_data.h"
+#include "data/texts/passage_groups.h"
+#include "search/retrieval/retrieve.h"
+
+namespace tandem::app {
+
+struct JudgedSet {
+  data::JudgedData judged;
+  data::PassageGroups groups;  // by document; else empty
+
+  // Views into this object.
+  search::RetrievalTask Task() const;
+
+  // The documents with texts to be shown: by document those of their first passages, as a copy.
+  data::Texts ShownDocuments() const;
+};
+
+// Throws what LoadJudgedData and LoadJudgedDocuments throw.
+JudgedSet LoadJudgedSet(const std::filesystem::path& folder, std::string_view split,
+                        bool by_document);
+
+}  // namespace tandem::app
