@@ -25,7 +25,7 @@ struct Command : config::EntryInfo {  // its summary is shown in `tandem --help`
   // Adds the command's flags and returns the function that runs after they are parsed. Null if
   // `parts` do the work.
   CommandBody (*configure)(Flags& flags);
-  std::span<const Example> examples = {};  // shown in its help: two or more, without `parts`
+  std::span<const Example> examples = {};  // shown in its help: two or more
   // Returns commands that follow this one's name, as in `tandem index build`. Null: none.
   std::span<const Command* const> (*parts)() = nullptr;
 };

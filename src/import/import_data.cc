@@ -160,8 +160,8 @@ class Importer {
     const auto most = std::max_element(
         kinds.begin(), kinds.end(),
         [](const RejectedKind& a, const RejectedKind& b) { return a.rows < b.rows; });
-    return fmt::format("{} of them {} (the first: {}:{}: {})", most->rows, most->kind,
-                       most->first_file, most->first_line, most->first_reason);
+    return fmt::format("{} of them {} (the first: {}: {})", most->rows, most->kind,
+                       most->first_place, most->first_reason);
   }
 
   // Puts the rejected rows beside the output, which is not made.
@@ -229,7 +229,14 @@ class Importer {
     }
     HoldoutOptions holdout = options_.holdout;
     holdout.stop = options_.stop;
-    report_.holdout = HoldOut({queries_.texts(), positives, groups_}, holdout);
+    try {
+      report_.holdout = HoldOut({queries_.texts(), positives, groups_}, holdout);
+    } catch (const UsageError& error) {
+      if (rejected_.count() == 0) throw;
+      throw UsageError(fmt::format("{}. Besides, {} of {} rows cannot be used, {}{}", error.what(),
+                                   rejected_.count(), report_.rows, MostRejected(),
+                                   KeepRejected()));
+    }
     split_of_query_ = report_.holdout->of_query;
     if (!options_.holdout.by_documents) return;
     for (const auto& [query, document] : positives) {

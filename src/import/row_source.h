@@ -18,6 +18,7 @@ struct Row {
   std::span<const data::JsonField> cells;  // each name once
   std::string_view file;
   int64_t line = 0;      // of the file, from 1
+  uint64_t element = 0;  // of a JSON array, from 1; 0: the row is none
   std::string_view raw;  // as it stands there; may be no UTF-8
   // Why the row cannot be used, and by which kind it is counted ("rows that are not UTF-8"). "": it
   // can.

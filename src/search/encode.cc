@@ -166,6 +166,9 @@ class Encoding {
       tokens_done += batch_tokens;
       // Long texts come first: the share of tokens is the share of the work.
       const size_t tokens = std::max<size_t>(1, texts.ids.size());
+      if (!options_.stop && options_.window_share) {
+        options_.window_share(static_cast<double>(tokens_done) / static_cast<double>(tokens));
+      }
       if (progress_)
         progress_->Update(options_.encoded_before + first + size * tokens_done / tokens);
     };

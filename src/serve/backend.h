@@ -26,7 +26,8 @@ struct IndexField {  // that searches can filter by
 struct IndexDescription {
   std::string kind;
   uint64_t documents = 0;
-  bool texts = true;  // whether the documents' texts are kept
+  bool texts = true;         // whether the documents' texts are kept
+  bool by_document = false;  // SearchOptions::by_document where a request does not say it
   std::vector<IndexField> fields;
 };
 
@@ -54,6 +55,9 @@ struct SearchOptions {
   std::optional<double> min_probability;
   std::string filter;  // a JSON object; "": none
   bool highlight = true;
+  // Finds documents by the best of their passages, which are what the index holds ("doc#3").
+  // Nothing is highlighted then: the text is that passage.
+  bool by_document = false;
 };
 
 struct FoundHighlight {  // bytes of the text
@@ -64,6 +68,7 @@ struct FoundHighlight {  // bytes of the text
 // Views are valid as long as the backend.
 struct Found {
   std::string_view id;
+  std::string_view passage;  // the id of the document's best passage; "": the index has documents
   float score = 0;
   std::optional<double> probability;
   std::string_view text;

@@ -118,7 +118,7 @@ TEST_F(ImportDataTest, OfLabels) {
   EXPECT_EQ(report.contradicting, 2U);  // the higher grade stands, whichever comes first
   ASSERT_EQ(report.rejected_kinds.size(), 2U);
   EXPECT_EQ(report.rejected_kinds[0].kind, "rows whose label has no number");
-  EXPECT_EQ(report.rejected_kinds[0].first_line, 5);
+  EXPECT_THAT(report.rejected_kinds[0].first_place, testing::EndsWith(":5"));
   EXPECT_EQ(report.rejected_kinds[1].kind, "rows without a label");
 }
 
@@ -163,6 +163,30 @@ TEST_F(ImportDataTest, OfSeveralFiles) {
   EXPECT_EQ(report.sources[1].description, "a JSON array");
   EXPECT_THAT(report.sources[1].reasons, ElementsAre("query: \"prompt\" (by its name)",
                                                      "document: \"response\" (by its name)"));
+}
+
+TEST_F(ImportDataTest, NamesTheElementOfAnArrayThatStandsOnOneLine) {
+  const std::string json =
+      Write("a.json", R"([{"query": "q", "document": "d"}, {"query": "", "document": "d"}, 7])");
+  ImportOptions options = All();
+  options.most_rejected = 1;
+  const ImportReport report = Import({json}, options);
+  ASSERT_EQ(report.rejected_kinds.size(), 2U);
+  EXPECT_EQ(report.rejected_kinds[0].first_place, json + ":1, element 2");
+  EXPECT_EQ(report.rejected_kinds[1].first_place, json + ":1, element 3");
+  EXPECT_THAT(Read("out/rejected.jsonl"), HasSubstr(R"("line": 1, "element": 3, "reason": )"));
+}
+
+TEST_F(ImportDataTest, SplitsThatCannotBeMadeHideNoRejectedRows) {
+  ImportOptions options = All();
+  options.holdout = {.share = 0.3};
+  const std::string rows = "query,document\nq,d\nr,e\ns,f\n";
+  EXPECT_EQ(Error(rows, options).find("Besides"), std::string::npos);
+  options.most_rejected = 1;
+  const std::string error = Error(rows + "t,\nu,\n", options);
+  EXPECT_THAT(error, HasSubstr("3 queries with a positive are too few to hold some out"));
+  EXPECT_THAT(error, HasSubstr("Besides, 2 of 5 rows cannot be used, 2 of them"));
+  EXPECT_THAT(error, HasSubstr("all are in "));
 }
 
 // Rows that no file has.

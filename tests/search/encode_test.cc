@@ -140,6 +140,26 @@ TEST_F(EncodeTest, StopsBetweenPasses) {
   EXPECT_EQ(asked, 3U);
 }
 
+TEST_F(EncodeTest, TellsWhichShareOfAWindowIsDoneWhereNobodyMayStopIt) {
+  const auto model = Load();
+  const data::Texts texts = SomeTexts(57);
+  std::vector<double> shares;
+  EncodeOptions options{.batch_tokens = 64,
+                        .thread_batch_tokens = 64,
+                        .window_share = [&](double share) { shares.push_back(share); }};
+  EncodeAll(*model, model::TextKind::kDocument, texts, options);
+  ASSERT_GT(shares.size(), 2U);
+  EXPECT_GT(shares.front(), 0);
+  EXPECT_LT(shares.front(), 0.5);
+  EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+  EXPECT_EQ(shares.back(), 1);
+
+  shares.clear();
+  options.stop = [] { return 0; };
+  EncodeAll(*model, model::TextKind::kDocument, texts, options);
+  EXPECT_TRUE(shares.empty());
+}
+
 TEST_F(EncodeTest, CountsTruncatedAndEmptyTexts) {
   const auto model = Load({.max_document_tokens = 6});
   data::Texts texts;

@@ -27,6 +27,9 @@ std::atomic<const char*> watched_part{""};
 // Nanoseconds of the steady clock.
 std::atomic<int64_t> last_asked{0};
 std::atomic<int64_t> expected{0};  // from one question of the work to the next
+// What the work has told since it asked: its share, and nanoseconds until then.
+std::atomic<double> done_share{0};
+std::atomic<int64_t> done_time{0};
 
 // The handler writes a byte to the pipe, and a thread reads it. A process that was forked has no
 // such thread.
@@ -41,10 +44,18 @@ int64_t Now() {
       .count();
 }
 
-// Nothing is said of the time of a first block, nor of one that takes longer than those before it.
+// Seconds until the work asks again, as far as is known: from the share that it has told, else from
+// the parts before, of which none may have been. Not above 0: nothing is known, or it takes longer.
+double SecondsLeft() {
+  const int64_t since = Now() - last_asked.load();
+  const double share = done_share.load();
+  const auto whole = share > 0 ? static_cast<double>(done_time.load()) / share
+                               : static_cast<double>(expected.load());
+  return (whole - static_cast<double>(since)) * 1e-9;
+}
+
 void SayThatItStops() {
-  const int64_t left = expected.load() - (Now() - last_asked.load());
-  const double seconds = std::ceil(static_cast<double>(left) * 1e-9);
+  const double seconds = std::ceil(SecondsLeft());
   const std::string time = seconds > 0 ? fmt::format(" (up to {:.0f} s)", seconds) : "";
   Note(fmt::format("finishing {}{}; again to stop at once", watched_part.load(), time));
 }
@@ -119,6 +130,7 @@ SignalWatch::SignalWatch(const char* part) {
   watched_part = part;
   last_asked = Now();
   expected = 0;
+  done_share = 0;
   watching = true;
   Take(SIGINT, &interrupt_before_);
   Take(SIGTERM, &terminate_before_);
@@ -134,11 +146,18 @@ SignalWatch::~SignalWatch() {
 int SignalWatch::Received() {
   if (watching) {
     const int64_t now = Now();
+    done_share = 0;
     const int64_t interval = now - last_asked.exchange(now);
     // Long blocks count at once, and are forgotten where short ones follow.
     expected = std::max(interval, expected.load() / 2);
   }
   return received;
+}
+
+void SignalWatch::DoneOfPart(double share) {
+  if (!watching) return;
+  done_time = Now() - last_asked.load();
+  done_share = share;
 }
 
 }  // namespace tandem::app

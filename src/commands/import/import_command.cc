@@ -164,9 +164,6 @@ CommandBody Configure(Flags& flags) {
       .Between(0, 1'000'000'000)
       .ShowDefault();
   flags.Add("--format", options->format, "text or json").OneOf({"text", "json"}).ShowDefault();
-  flags.SetFooter(
-      "tandem import faq.csv --dry-run\n"
-      "tandem import clicks.tsv --split-by queries --output data/clicks");
   return [options](const Globals& globals) { RunImport(*options, SeedOf(globals)); };
 }
 

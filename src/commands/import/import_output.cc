@@ -41,7 +41,7 @@ Json RejectedRows(const ImportReport& report) {
   for (const import_data::RejectedKind& kind : report.rejected_kinds) {
     rows.push_back({{"rejected", kind.kind},
                     {"rows", kind.rows},
-                    {"first", fmt::format("{}:{}", kind.first_file, kind.first_line)},
+                    {"first", kind.first_place},
                     {"reason", kind.first_reason}});
   }
   return rows;

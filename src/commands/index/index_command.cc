@@ -133,6 +133,12 @@ const Command kIndexCompactCommand{
     ConfigureCompact,
     kCompactExamples};
 
+constexpr Example kExamples[] = {
+    {"tandem index build runs/mine/model data/mine/corpus.jsonl --output mine.index",
+     "Encode documents and index them"},
+    {"tandem index add mine.index new.jsonl --update", "Add documents, and new texts of old ones"},
+};
+
 std::span<const Command* const> Parts() {
   static constexpr const Command* kParts[] = {&kIndexBuildCommand, &kIndexAddCommand,
                                               &kIndexRemoveCommand, &kIndexCompactCommand,
@@ -143,6 +149,9 @@ std::span<const Command* const> Parts() {
 }  // namespace
 
 extern const Command kIndexCommand{
-    {.name = "index", .summary = "Build an index of documents, and change it"}, nullptr, {}, Parts};
+    {.name = "index", .summary = "Build an index of documents, and change it"},
+    nullptr,
+    kExamples,
+    Parts};
 
 }  // namespace tandem::app

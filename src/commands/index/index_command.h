@@ -28,6 +28,7 @@ struct IndexBuildCommandOptions {
   bool no_texts = false;
   bool with_model = false;
   bool replace = false;
+  bool no_cache = false;
 };
 
 struct IndexAddCommandOptions {

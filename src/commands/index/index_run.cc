@@ -107,6 +107,7 @@ void RunIndexBuild(const IndexBuildCommandOptions& options) {
       .replace = options.replace};
   index::IndexEncoder encoder =
       EncoderOf(*model, options.model.model, options.model.dimensions, options.globals);
+  encoder.cache = CacheUnless(options.no_cache);
   std::optional<embeddings::EmbeddingParts> parts;
   if (!options.embeddings.empty()) {
     parts.emplace(search::OpenPartsFor(options.embeddings, *model, model::TextKind::kDocument,

@@ -25,7 +25,8 @@ CommandBody Configure(Flags& flags) {
   const auto options = std::make_shared<InspectOptions>();
   flags
       .Add("path", options->path,
-           "Folder: a model, a training run, a checkpoint, a BEIR data set, an index, "
+           "Folder: a model, a training run, runs of several seeds, a checkpoint, a BEIR data set, "
+           "an index, "
            "embeddings (also in parts), the cache (~/.cache/tandem). File: "
            ".safetensors, .npy, .jsonl (texts or training lines), .csv (training lines), .trec or "
            ".run, .tsv (judgements or training lines), .qrels (judgements), .embeddings (of the "

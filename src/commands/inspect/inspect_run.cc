@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
@@ -143,6 +144,22 @@ std::string_view PartOf(const std::string& name) {
   return "other";
 }
 
+// The folders of the runs, by ascending seed.
+std::vector<fs::path> SeedFoldersIn(const fs::path& path) {
+  constexpr std::string_view kPrefix = "seed-";
+  std::map<int64_t, fs::path> runs;
+  for (const std::string& name : FoldersIn(path)) {
+    int64_t seed = 0;
+    const char* const end = name.data() + name.size();
+    if (!name.starts_with(kPrefix) || !fs::exists(path / name / "metrics.jsonl")) continue;
+    const auto [rest, error] = std::from_chars(name.data() + kPrefix.size(), end, seed);
+    if (error == std::errc() && rest == end) runs.emplace(seed, path / name);
+  }
+  std::vector<fs::path> folders;
+  for (const auto& [seed, folder] : runs) folders.push_back(folder);
+  return folders;
+}
+
 // Returns the bytes of a run by its parts, and their sum.
 Json BytesOfRun(const fs::path& path) {
   std::map<std::string_view, uint64_t> parts;
@@ -179,6 +196,30 @@ Json InspectTrainingRun(const fs::path& path) {
   AddPasses(path / "sampling", found);
   found["checkpoints"] = FoldersIn(path / "checkpoints");
   found["bytes"] = BytesOfRun(path);
+  return found;
+}
+
+bool HoldsSeedRuns(const fs::path& path) { return !SeedFoldersIn(path).empty(); }
+
+Json InspectSeedRuns(const fs::path& path) {
+  Json found = {{"kind", "training_runs_of_seeds"}, {"runs", Json::array()}};
+  uint64_t all = 0;
+  for (const fs::path& run : SeedFoldersIn(path)) {
+    const report::RunLog log = report::ReadRunLog(run / "metrics.jsonl");
+    const bool finished = fs::exists(run / "model") && log.finished.has_value();
+    Json row = {{"run", run.native()}, {"finished", finished}, {"step", log.step}};
+    if (finished) row["model_step"] = log.finished->model_step;
+    if (const report::ValidationRow* best = log.BestValidation()) {
+      for (const report::NamedNumber& measure : best->measures) {
+        row[measure.name] = measure.AsDouble();
+      }
+    }
+    const uint64_t bytes = BytesIn(run);
+    row["bytes"] = bytes;
+    all += bytes;
+    found["runs"].push_back(std::move(row));
+  }
+  found["bytes"] = all;
   return found;
 }
 

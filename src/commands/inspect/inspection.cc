@@ -110,10 +110,12 @@ Json Inspect(const fs::path& path, const data::LineRules& rules, int threads) {
   }
   if (embeddings::EmbeddingParts::AreIn(path)) return InspectParts(path);
   if (IsCache(path)) return InspectCache(path);
+  if (HoldsSeedRuns(path)) return InspectSeedRuns(path);
   throw UsageError(
       fmt::format("{}: nothing in this folder tells what it is; known are models (modules.json or "
                   "config.json), adapters (adapter_config.json), training runs "
-                  "(recipe.resolved.toml), checkpoints (state.json), BEIR data "
+                  "(recipe.resolved.toml) and runs of several seeds (seed-N), checkpoints "
+                  "(state.json), BEIR data "
                   "sets (corpus.jsonl and queries.jsonl), indexes (index.json), the cache (files "
                   "named .embeddings) and embeddings "
                   "(embeddings.npy, or parts of "

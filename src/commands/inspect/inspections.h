@@ -23,6 +23,9 @@ Json InspectTowerAdapters(const std::filesystem::path& path);
 // In inspect_run.cc: a run folder of `tandem train`, and a checkpoint in it. Throws ModelError for
 // broken logs and states.
 Json InspectTrainingRun(const std::filesystem::path& path);
+// A folder of runs that differ in their seeds (`tandem train --seeds`), and whether one is that.
+Json InspectSeedRuns(const std::filesystem::path& path);
+bool HoldsSeedRuns(const std::filesystem::path& path);
 Json InspectCheckpoint(const std::filesystem::path& path);
 
 // In inspect_index.cc: a folder of `tandem index`, by its index.json and what building measured.

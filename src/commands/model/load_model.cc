@@ -67,6 +67,7 @@ search::EncodeOptions BulkOptions(const Globals& globals) {
       .precision = precision,
       .threads = ThreadsOf(globals),
       .stop = dist::IsShared(CurrentGroup()) ? StopRequest() : StopRequest(SignalWatch::Received),
+      .window_share = SignalWatch::DoneOfPart,
       .group = CurrentGroup(),
       .compare_inputs = true};
   if (asked.name.empty() && device.is_cpu() && !globals.quiet) options.before = PrecisionAdvice();

@@ -12,10 +12,12 @@
 #include "commands/model/asked_precision.h"
 #include "commands/model/load_model.h"
 #include "commands/model/model_calibration.h"
+#include "data/texts/passage_groups.h"
 #include "index/building/index_model.h"
 #include "index/document_index.h"
 #include "index/folder/index_folder.h"
 #include "index/query/answers.h"
+#include "index/query/document_answers.h"
 #include "index/query/filter.h"
 #include "model/prompt_lengths.h"
 #include "search/length_batches.h"
@@ -49,7 +51,7 @@ struct Served {
 class ModelBackend final : public serve::Backend {
  public:
   ModelBackend(Served served, const std::string& name, std::optional<double> min_probability,
-               const Globals& globals)
+               bool by_document, const Globals& globals)
       : globals_(globals),
         model_(std::move(served.model)),
         index_(std::move(served.index)),
@@ -76,6 +78,7 @@ class ModelBackend final : public serve::Backend {
              .max_document_tokens = model_->max_tokens(model::TextKind::kDocument),
              .calibrated = calibration_.has_value(),
              .index = index_ ? std::optional(Description(index_->info())) : std::nullopt};
+    if (info_.index) info_.index->by_document = by_document;
   }
 
   const serve::BackendInfo& info() const override { return info_; }
@@ -125,8 +128,11 @@ class ModelBackend final : public serve::Backend {
         .filter = FilterOf(options),
         .highlight = options.highlight,
         .threads = ThreadsOf(globals_)};
-    const std::vector<std::vector<index::Answer>> answers = index::FindAnswers(
-        *index_, queries, count, answer, calibration_ ? &*calibration_ : nullptr, embed);
+    const weights::Calibration* const calibration = calibration_ ? &*calibration_ : nullptr;
+    const std::vector<std::vector<index::Answer>> answers =
+        options.by_document
+            ? index::FindDocuments(*index_, queries, count, answer, calibration)
+            : index::FindAnswers(*index_, queries, count, answer, calibration, embed);
     std::vector<std::vector<serve::Found>> results(answers.size());
     for (size_t q = 0; q < answers.size(); ++q) {
       for (const index::Answer& one : answers[q]) {
@@ -136,6 +142,10 @@ class ModelBackend final : public serve::Backend {
                  .probability = one.probability,
                  .text = index_->text(one.document),
                  .title = index_->title(one.document)};
+        if (options.by_document) {
+          found.passage = found.id;
+          found.id = data::DocumentOfPassage(found.passage);
+        }
         if (one.highlight) found.highlight = {one.highlight->begin, one.highlight->end};
       }
     }
@@ -235,6 +245,10 @@ Served OpenModel(const ServeCommandOptions& options) {
     throw UsageError(fmt::format("{} is no index: --min-probability is for the hits of an index",
                                  options.source));
   }
+  if (options.by_document) {
+    throw UsageError(
+        fmt::format("{} is no index: --by-document is for the hits of an index", options.source));
+  }
   ModelFlags flags = options.model;
   flags.model = options.source;
   auto model = LoadModel(options.globals, flags);
@@ -246,7 +260,7 @@ Served OpenModel(const ServeCommandOptions& options) {
 std::shared_ptr<serve::Backend> OpenServeBackend(const ServeCommandOptions& options) {
   return std::make_shared<ModelBackend>(
       index::IsIndex(options.source) ? OpenIndex(options) : OpenModel(options), options.name,
-      options.min_probability, options.globals);
+      options.min_probability, options.by_document, options.globals);
 }
 
 }  // namespace tandem::app

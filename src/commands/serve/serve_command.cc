@@ -13,6 +13,7 @@
 #include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/process/short_waits.h"
+#include "commands/by_document.h"
 #include "commands/model/model_calibration.h"
 #include "serve/http/health_check.h"
 
@@ -76,6 +77,7 @@ void AddLimits(Flags& flags, ServeCommandOptions& options) {
   flags.Add("--min-probability", options.min_probability,
             "Leave out hits that are less probably right, from 0 to 1, where a request has no "
             "`min_probability` (default: what the index was built with, or none)");
+  AddByDocumentFlag(flags, options.by_document);
   flags
       .Add("--queue-tokens", options.queue_tokens,
            "Tokens that may wait; above it requests get 429. 0: what is encoded in 15 seconds, as "
@@ -137,6 +139,7 @@ constexpr Example kExamples[] = {
      "Answer as OpenAI's embedding clients ask, at http://127.0.0.1:8080"},
     {"tandem serve mine.index --token-file tokens",
      "Search, with a page, for those who have a token"},
+    {"tandem serve passages.index --by-document", "Show each document once, by its best passage"},
 };
 
 }  // namespace

@@ -47,6 +47,7 @@ class ColumnsReader {
         sink_(sink),
         parser_(rules.ignored),
         scores_(reader, rules),
+        has_labels_(!rules.labels.empty()),
         unread_(reader, sink, kSentenceTransformersKeys) {}
   void Read();
 
@@ -68,6 +69,7 @@ class ColumnsReader {
   ExampleSink& sink_;
   JsonLineParser parser_;
   ScoreReader scores_;
+  bool has_labels_;  // the rules say what labels stand for
   UnreadKeys unread_;
   std::vector<LineDocument> documents_;  // of the line
   size_t positives_ = 0;                 // of the line, before the negatives
@@ -95,8 +97,11 @@ const JsonField* ColumnsReader::RequireOne(std::span<const JsonField> fields, Na
                                            std::string_view what, KeyRole role) {
   if (const JsonField* found = FindOne(fields, names, what)) return found;
   unread_.LookFor(role, fields);
-  throw reader_.Error(fmt::format("has no {}; expected one of the columns {} or {}", what,
-                                  fmt::join(names.first(names.size() - 1), ", "), names.back()));
+  throw reader_.Error(
+      fmt::format("has no {}; expected one of the columns {} or {} (`tandem import` makes a data "
+                  "set of columns "
+                  "with other names)",
+                  what, fmt::join(names.first(names.size() - 1), ", "), names.back()));
 }
 
 Columns ColumnsReader::Find(std::span<const JsonField> fields) {
@@ -147,7 +152,7 @@ LineScores ColumnsReader::AddScores(const JsonField& field) {
   const bool is_scalar = ScoreReader::IsScalar(field);
   if (is_scalar && negatives == 0 && positives_ == 1) {
     documents_[0].score = scores_.Number(field.key, field);
-    return {.kind = ScoreKind::kPairs, .key = field.key, .open = true};
+    return {.kind = ScoreKind::kPairs, .key = field.key, .open = true, .is_said = has_labels_};
   }
   if (positives_ == 1 && negatives > 0 &&
       (is_scalar ? 1 : ScoreReader::Count(field)) == negatives) {

@@ -15,7 +15,7 @@ QrelsLine ParseTrecQrelsLine(const LineReader& reader, std::string_view line) {
   if (grade.empty() || !fields.Next().empty()) {
     throw reader.Error(
         fmt::format("has {} fields; expected 4 (query iteration document grade) or, in a BEIR "
-                    "file, 3 separated by tabs",
+                    "file, 3 separated by tabs (`tandem import` reads tables of texts)",
                     SplitAtBlanks(line, {})));
   }
   return {query, document, ParseGrade(reader, grade, query)};

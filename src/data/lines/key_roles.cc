@@ -20,40 +20,27 @@ struct Word {
 };
 
 // Anywhere in a name; the first that fits counts, so that "neg_scores" is a score.
-constexpr std::array kParts = {Word{"score", KeyRole::kScore},
-                               Word{"scores", KeyRole::kScore},
-                               Word{"label", KeyRole::kScore},
-                               Word{"labels", KeyRole::kScore},
-                               Word{"similarity", KeyRole::kScore},
-                               Word{"similarities", KeyRole::kScore},
-                               Word{"sim", KeyRole::kScore},
-                               Word{"sims", KeyRole::kScore},
-                               Word{"relevance", KeyRole::kScore},
-                               Word{"relevant", KeyRole::kScore},
-                               Word{"grade", KeyRole::kScore},
-                               Word{"grades", KeyRole::kScore},
-                               Word{"rating", KeyRole::kScore},
-                               Word{"ratings", KeyRole::kScore},
-                               Word{"margin", KeyRole::kScore},
-                               Word{"margins", KeyRole::kScore},
-                               Word{"logit", KeyRole::kScore},
-                               Word{"logits", KeyRole::kScore},
-                               Word{"probability", KeyRole::kScore},
-                               Word{"probabilities", KeyRole::kScore},
-                               Word{"judgement", KeyRole::kScore},
-                               Word{"judgment", KeyRole::kScore},
-                               Word{"duplicate", KeyRole::kScore},
-                               Word{"negative", KeyRole::kNegative},
-                               Word{"negatives", KeyRole::kNegative},
-                               Word{"neg", KeyRole::kNegative},
-                               Word{"negs", KeyRole::kNegative},
-                               Word{"distractor", KeyRole::kNegative},
-                               Word{"distractors", KeyRole::kNegative},
-                               Word{"irrelevant", KeyRole::kNegative},
-                               Word{"nonrelevant", KeyRole::kNegative},
-                               Word{"positive", KeyRole::kPositive},
-                               Word{"positives", KeyRole::kPositive},
-                               Word{"pos", KeyRole::kPositive}};
+constexpr std::array kParts = {
+    Word{"score", KeyRole::kScore},         Word{"scores", KeyRole::kScore},
+    Word{"label", KeyRole::kScore},         Word{"labels", KeyRole::kScore},
+    Word{"similarity", KeyRole::kScore},    Word{"similarities", KeyRole::kScore},
+    Word{"sim", KeyRole::kScore},           Word{"sims", KeyRole::kScore},
+    Word{"relevance", KeyRole::kScore},     Word{"relevant", KeyRole::kScore},
+    Word{"grade", KeyRole::kScore},         Word{"grades", KeyRole::kScore},
+    Word{"rating", KeyRole::kScore},        Word{"ratings", KeyRole::kScore},
+    Word{"margin", KeyRole::kScore},        Word{"margins", KeyRole::kScore},
+    Word{"logit", KeyRole::kScore},         Word{"logits", KeyRole::kScore},
+    Word{"probability", KeyRole::kScore},   Word{"probabilities", KeyRole::kScore},
+    Word{"judgement", KeyRole::kScore},     Word{"judgment", KeyRole::kScore},
+    Word{"duplicate", KeyRole::kScore},     Word{"feedback", KeyRole::kScore},
+    Word{"thumbs", KeyRole::kScore},        Word{"vote", KeyRole::kScore},
+    Word{"verdict", KeyRole::kScore},       Word{"helpful", KeyRole::kScore},
+    Word{"negative", KeyRole::kNegative},   Word{"negatives", KeyRole::kNegative},
+    Word{"neg", KeyRole::kNegative},        Word{"negs", KeyRole::kNegative},
+    Word{"distractor", KeyRole::kNegative}, Word{"distractors", KeyRole::kNegative},
+    Word{"irrelevant", KeyRole::kNegative}, Word{"nonrelevant", KeyRole::kNegative},
+    Word{"positive", KeyRole::kPositive},   Word{"positives", KeyRole::kPositive},
+    Word{"pos", KeyRole::kPositive}};
 
 // The whole name, but for digits and what separates words.
 constexpr std::array kWholes = {
@@ -64,6 +51,10 @@ constexpr std::array kWholes = {
     Word{"answer", KeyRole::kPositive},   Word{"answers", KeyRole::kPositive},
     Word{"document", KeyRole::kPositive}, Word{"documents", KeyRole::kPositive},
     Word{"sentence", KeyRole::kPositive}};
+
+// Anywhere in a name, and spelled right: "impression" has neighbours that mean something else.
+constexpr std::array<std::string_view, 5> kClicks = {"click", "clicks", "clicked", "impression",
+                                                     "impressions"};
 
 // Last words of names that describe a text and are none.
 constexpr std::array<std::string_view, 27> kDescriptions = {
@@ -118,6 +109,10 @@ std::optional<KeyRole> RoleWithin(const std::string& word) {
   return std::nullopt;
 }
 
+bool IsClicks(std::string_view word) {
+  return std::find(kClicks.begin(), kClicks.end(), word) != kClicks.end();
+}
+
 template <size_t kCount>
 std::optional<KeyRole> RoleOf(const std::string& word, const std::array<Word, kCount>& known) {
   for (const Word& one : known) {
@@ -139,6 +134,8 @@ std::string_view Name(KeyRole role) {
       return "negatives";
     case KeyRole::kScore:
       break;
+    case KeyRole::kClicks:
+      return "clicks";
   }
   return "labels or scores";
 }
@@ -152,6 +149,7 @@ std::string_view KeysOf(const FormatKeys& format, KeyRole role) {
     case KeyRole::kNegative:
       return format.negative;
     case KeyRole::kScore:
+    case KeyRole::kClicks:
       break;
   }
   return format.score;
@@ -170,6 +168,7 @@ std::optional<KeyLook> LookOfKey(std::string_view key, bool columns) {
     if (!role) role = RoleWithin(word);
     if (role && (!best || *role > *best)) best = role;  // a score before a negative or positive
   }
+  if (!best && std::any_of(words.begin(), words.end(), IsClicks)) best = KeyRole::kClicks;
   if (!best && columns && words.size() == 1) best = RoleOf(words.front(), kWholes);
   if (!best) return std::nullopt;
   return KeyLook{*best, describes};
@@ -183,6 +182,13 @@ const std::optional<KeyLook>& UnreadKeys::LookOf(std::string_view key) {
 }
 
 DataError UnreadKeys::LooksLike(std::string_view key, KeyRole role, std::string_view within) const {
+  if (role == KeyRole::kClicks) {
+    return reader_.Error(fmt::format(
+        "\"{}\" looks like clicks, of which `tandem import` makes grades; to read every row as a "
+        "positive, pass over it by data.ignore_columns = [\"{}\"] in a recipe, --ignore-columns {} "
+        "elsewhere",
+        key, key, key));
+  }
   return reader_.Error(fmt::format(
       "\"{}\"{} looks like {}, which this format has in {}: rename it, or pass over it by "
       "data.ignore_columns = [\"{}\"] in a recipe, --ignore-columns {} elsewhere",
@@ -190,12 +196,24 @@ DataError UnreadKeys::LooksLike(std::string_view key, KeyRole role, std::string_
       KeysOf(format_, role), key, key));
 }
 
+bool UnreadKeys::MayBePassedOver(const KeyLook& look, const Line& line) {
+  switch (look.role) {
+    case KeyRole::kQuery:
+    case KeyRole::kPositive:
+      return look.describes;
+    case KeyRole::kNegative:
+      return look.describes && line.negatives;
+    case KeyRole::kScore:
+      return look.describes && line.scores;
+    case KeyRole::kClicks:
+      break;
+  }
+  return look.describes || line.scores;
+}
+
 void UnreadKeys::Pass(std::string_view key, const Line& line, std::string_view within) {
   const std::optional<KeyLook>& look = LookOf(key);
-  const bool is_read = look && (look->role == KeyRole::kNegative ? line.negatives
-                                : look->role == KeyRole::kScore  ? line.scores
-                                                                 : true);
-  if (look && !KeysOf(format_, look->role).empty() && !(look->describes && is_read)) {
+  if (look && !KeysOf(format_, look->role).empty() && !MayBePassedOver(*look, line)) {
     throw LooksLike(key, look->role, within);
   }
   if (within.empty()) return sink_.CountIgnored(key);

@@ -14,7 +14,9 @@
 
 namespace tandem::data {
 
-enum class KeyRole { kQuery, kPositive, kNegative, kScore };
+// kScore: also thumbs, votes and other feedback. kClicks: how often a document was shown or
+// clicked.
+enum class KeyRole { kQuery, kPositive, kNegative, kScore, kClicks };
 
 struct KeyLook {
   KeyRole role = KeyRole::kQuery;
@@ -48,13 +50,16 @@ class UnreadKeys {
   };
 
   // Throws DataError for a key that looks like a query, a positive, a negative or a score, unless
-  // it only describes one that is read. `within`: the list whose objects have it, or "".
+  // it only describes one that is read, and for clicks on a line without scores. `within`: the list
+  // whose objects have it, or "".
   void Pass(std::string_view key, const Line& line, std::string_view within = {});
   // For a line that lacks what has `role`: throws as Pass does where one of its keys looks like it.
   void LookFor(KeyRole role, std::span<const JsonField> fields);
 
  private:
   const std::optional<KeyLook>& LookOf(std::string_view key);
+  // Says whether a line that has what `line` says can be read without a key that looks so.
+  static bool MayBePassedOver(const KeyLook& look, const Line& line);
   DataError LooksLike(std::string_view key, KeyRole role, std::string_view within) const;
 
   const LineReader& reader_;

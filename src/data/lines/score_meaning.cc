@@ -37,7 +37,8 @@ void ScoreTally::BeginLine(const LineReader& reader, const LineScores& scores) {
   open_ = scores.open;
   any_open_ = any_open_ || scores.open;
   only_labels_ = only_labels_ && scores.kind != ScoreKind::kMargins;
-  only_classes_ = only_classes_ && scores.kind == ScoreKind::kPairs && key_.starts_with("label");
+  only_classes_ = only_classes_ && scores.kind == ScoreKind::kPairs && !scores.is_said &&
+                  key_.starts_with("label");
 }
 
 void ScoreTally::EndFile(const LineReader& reader) const {

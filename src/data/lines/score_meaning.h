@@ -22,6 +22,7 @@ struct LineScores {
   // Nothing but the numbers says which of the documents are positives: those of one pair, and of a
   // list without negatives beside it.
   bool open = false;
+  bool is_said = false;  // the user has said which number a label stands for (LineRules::labels)
 };
 
 class ScoreTally {
@@ -57,7 +58,8 @@ class ScoreTally {
   bool any_ = false;
   bool any_open_ = false;
   bool only_labels_ = true;
-  bool only_classes_ = true;  // every one is -1, 0, 1 or 2, of a pair, and called a label
+  bool only_classes_ = true;  // every one is -1, 0, 1 or 2, of a pair, called a label, and
+                              // nobody has said what it stands for
   bool has_two_ = false;
   bool has_unlabelled_ = false;  // -1
   UndecidedScore first_open_;    // of an open list, other than 0 and 1

@@ -100,6 +100,8 @@ std::string_view RoleOfName(std::string_view name, bool* exact) {
       return "negative";
     case data::KeyRole::kScore:
       break;
+    case data::KeyRole::kClicks:  // a column of another name than those above: too little is known
+      return "";
   }
   return "label";
 }

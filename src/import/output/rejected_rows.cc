@@ -1,11 +1,22 @@
 #include "import/output/rejected_rows.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/utf8.h"
 #include "data/lines/json_text.h"
 
 namespace tandem::import_data {
+namespace {
+
+std::string PlaceOf(const Row& row) {
+  std::string place = fmt::format("{}:{}", row.file, row.line);
+  if (row.element > 0) place += fmt::format(", element {}", row.element);
+  return place;
+}
+
+}  // namespace
 
 void RejectedRows::Add(const Row& row) {
   ++count_;
@@ -17,15 +28,16 @@ void RejectedRows::Add(const Row& row) {
   } else {
     kinds_.push_back({.kind = std::string(row.problem_kind),
                       .rows = 1,
-                      .first_file = std::string(row.file),
-                      .first_line = row.line,
+                      .first_place = PlaceOf(row),
                       .first_reason = row.problem});
   }
   if (path_.empty()) return;
   if (file_ == nullptr) file_ = std::make_unique<AtomicFile>(path_);
   line_ = R"({"file": )";
   data::AppendJsonString(line_, RepairUtf8(row.file));
-  line_ += R"(, "line": )" + std::to_string(row.line) + R"(, "reason": )";
+  line_ += R"(, "line": )" + std::to_string(row.line);
+  if (row.element > 0) line_ += R"(, "element": )" + std::to_string(row.element);
+  line_ += R"(, "reason": )";
   data::AppendJsonString(line_, RepairUtf8(row.problem));
   line_ += R"(, "row": )";
   data::AppendJsonString(line_, RepairUtf8(row.raw));

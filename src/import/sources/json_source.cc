@@ -182,6 +182,7 @@ class JsonArraySource final : public RowSource {
     const data::LineReader place(file_, std::string_view(), warnings_, line + 1);
     row->file = file_;
     row->line = line;
+    row->element = ++count_;
     row->raw = element;
     ParseInto(parser_, place, element, row);
     return true;
@@ -192,6 +193,7 @@ class JsonArraySource final : public RowSource {
   std::string file_;
   data::Warnings& warnings_;
   ArrayElements elements_;
+  uint64_t count_ = 0;
   std::string text_;
   data::JsonLineParser parser_;
 };

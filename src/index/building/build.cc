@@ -17,6 +17,8 @@
 #include "index/folder/index_info.h"
 #include "index/folder/removal.h"
 #include "index/segments/segment.h"
+#include "search/encoding/block_encoder.h"
+#include "search/encoding/embedding_cache.h"
 #include "search/encoding/encoding_source.h"
 #include "search/retrieval/exact.h"
 #include "search/retrieval/model_parts.h"
@@ -25,8 +27,9 @@
 namespace tandem::index {
 namespace {
 
-// Texts that are sorted by length and encoded together, and what an interruption can lose.
-constexpr size_t kBlockRows = 4096;
+// Texts that are sorted by length and encoded together, and what an interruption can lose. Those of
+// the cache, so that what is taken from it has the bytes that are encoded without it.
+using search::kBlockRows;
 
 // Returns the lines that decide the bytes of the segment, besides the kind, which is built anew in
 // any case.
@@ -94,6 +97,24 @@ void TakeFromParts(const IndexEncoder& encoder, const StagedDocuments& staged,
   }
 }
 
+// Takes the vectors that are missing from the cache. Returns false where it has not all of them.
+bool TakeFromCache(const IndexEncoder& encoder, const search::EncodeOptions& encode,
+                   const StagedDocuments& staged, const ChangeOptions& options,
+                   embeddings::StagedRows& vectors) {
+  const auto rows = search::FindInCache(encoder.model, model::TextKind::kDocument, staged.rows(),
+                                        [&](size_t i) { return staged.text(i); },
+                                        {.folder = encoder.cache, .encode = encode});
+  if (!rows) return false;
+  while (vectors.whole_rows() < staged.rows()) {
+    const size_t first = vectors.whole_rows();
+    const size_t count = std::min(kBlockRows, staged.rows() - first);
+    AppendBlock(encoder, rows->narrow(0, static_cast<int64_t>(first), static_cast<int64_t>(count)),
+                staged, vectors);
+    ThrowIfStopped(options.stop);
+  }
+  return true;
+}
+
 // Makes the vectors that `work` has not yet.
 void Encode(IndexEncoder& encoder, const StagedDocuments& staged, const std::filesystem::path& work,
             const ChangeOptions& options, BuildReport* report) {
@@ -111,6 +132,7 @@ void Encode(IndexEncoder& encoder, const StagedDocuments& staged, const std::fil
   encode.label = "encode documents";
   encode.stop = nullptr;  // a block is finished and kept (ThrowIfStopped)
   encode.encoded_before = before;
+  if (before < staged.rows() && TakeFromCache(encoder, encode, staged, options, vectors)) return;
   report->counts = search::EncodeTexts(
       encoder.model, model::TextKind::kDocument, staged.rows() - before,
       [&](size_t i) { return staged.text(before + i); }, encode,

@@ -39,6 +39,9 @@ struct IndexEncoder {
   // Embeddings of all documents, made by this model (OpenPartsFor): none is encoded then. Null: all
   // are.
   const embeddings::EmbeddingParts* parts = nullptr;
+  // The cache (search/encoding/embedding_cache.h), from which the embeddings are taken where it has
+  // all of them; nothing is kept there. Empty: none.
+  std::filesystem::path cache = {};
 };
 
 struct NewIndex {

@@ -19,6 +19,11 @@ uint64_t Combined(uint64_t one, uint64_t other) {
   return both.value();
 }
 
+uint64_t HashOf(size_t i, std::string_view text, const PromptSource& prompt) {
+  const uint64_t hash = TextHash(text);
+  return prompt ? Combined(TextHash(prompt(i)), hash) : hash;
+}
+
 }  // namespace
 
 DistinctTexts FindDistinct(size_t count, const TextSource& text, const PromptSource& prompt) {
@@ -32,8 +37,7 @@ DistinctTexts FindDistinct(size_t count, const TextSource& text, const PromptSou
   RunningHash all;
   for (size_t i = 0; i < count; ++i) {
     const std::string_view one = text(i);
-    uint64_t hash = TextHash(one);
-    if (prompt) hash = Combined(TextHash(prompt(i)), hash);
+    const uint64_t hash = HashOf(i, one, prompt);
     const auto same = [&](uint32_t row) {
       const uint32_t other = distinct.first[row];
       return text(other) == one && (!prompt || prompt(other) == prompt(i));
@@ -50,6 +54,12 @@ DistinctTexts FindDistinct(size_t count, const TextSource& text, const PromptSou
   }
   distinct.hash = all.value();
   return distinct;
+}
+
+uint64_t HashOfDistinct(size_t count, const TextSource& text, const PromptSource& prompt) {
+  RunningHash all;
+  for (size_t i = 0; i < count; ++i) all.Add(HashOf(i, text(i), prompt));
+  return all.value();
 }
 
 }  // namespace tandem::search

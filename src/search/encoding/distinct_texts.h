@@ -22,4 +22,8 @@ struct DistinctTexts {
 // `text` must keep the views that it returned valid. Throws UsageError for 2^32 - 1 texts or more.
 DistinctTexts FindDistinct(size_t count, const TextSource& text, const PromptSource& prompt = {});
 
+// The hash that FindDistinct would find if all texts are distinct. Memory does not grow with
+// `count`.
+uint64_t HashOfDistinct(size_t count, const TextSource& text, const PromptSource& prompt = {});
+
 }  // namespace tandem::search

@@ -31,9 +31,9 @@ namespace {
 
 // Everything that decides the bytes. Prompts of their own are in the hash of the texts.
 embeddings::Provenance ProvenanceOf(model::DualEncoder& model, model::TextKind kind,
-                                    const DistinctTexts& distinct, const EncodeOptions& options) {
+                                    uint64_t distinct_hash, const EncodeOptions& options) {
   embeddings::Provenance provenance;
-  provenance.Add("texts", fmt::format("{:016x}", distinct.hash));
+  provenance.Add("texts", fmt::format("{:016x}", distinct_hash));
   return provenance.Add(EncodingSource(model, kind, options));
 }
 
@@ -52,16 +52,27 @@ struct CacheFile {
   std::filesystem::path path;
 };
 
-CacheFile FileOf(model::DualEncoder& model, model::TextKind kind, const DistinctTexts& distinct,
-                 const CacheOptions& options) {
-  CacheFile file{.layout = {.provenance = ProvenanceOf(model, kind, distinct, options.encode),
-                            .shape = {.rows = distinct.size(), .block_rows = kBlockRows},
+CacheFile FileOf(model::DualEncoder& model, model::TextKind kind, size_t distinct,
+                 uint64_t distinct_hash, const CacheOptions& options) {
+  CacheFile file{.layout = {.provenance = ProvenanceOf(model, kind, distinct_hash, options.encode),
+                            .shape = {.rows = distinct, .block_rows = kBlockRows},
                             .columns = static_cast<size_t>(model.embedding_width()),
                             .threads = options.encode.threads}};
   file.path =
       options.folder / "embeddings" /
       fmt::format("{:016x}{}", TextHash(file.layout.provenance.lines()), embeddings::kCacheSuffix);
   return file;
+}
+
+CacheFile FileOf(model::DualEncoder& model, model::TextKind kind, const DistinctTexts& distinct,
+                 const CacheOptions& options) {
+  return FileOf(model, kind, distinct.size(), distinct.hash, options);
+}
+
+void NoteFromCache(const CacheFile& file, size_t rows, const CacheOptions& options) {
+  Note(fmt::format("{}{} of {} embeddings are from {}",
+                   options.encode.label.empty() ? "" : options.encode.label + ": ", rows,
+                   file.layout.shape.rows, file.path.native()));
 }
 
 std::string NotKept(const Error& error) {
@@ -149,18 +160,13 @@ std::optional<embeddings::CacheFileWriter> WriterOf(const CacheFile& file,
 // The rows of the file, which is filled where it is not complete; none where it cannot be made.
 std::optional<tensor::Tensor> FromFile(BlockEncoder& encoder, const CacheFile& file,
                                        const CacheOptions& options) {
-  const auto from_cache = [&](size_t rows) {
-    Note(fmt::format("{}{} of {} embeddings are from {}",
-                     options.encode.label.empty() ? "" : options.encode.label + ": ", rows,
-                     file.layout.shape.rows, file.path.native()));
-  };
   if (auto found = embeddings::ReadCacheFile(file.path, file.layout)) {
-    from_cache(file.layout.shape.rows);
+    NoteFromCache(file, file.layout.shape.rows, options);
     return TensorOf(std::move(*found));
   }
   auto writer = WriterOf(file, options);
   if (!writer) return std::nullopt;
-  if (writer->kept_rows() > 0) from_cache(writer->kept_rows());
+  if (writer->kept_rows() > 0) NoteFromCache(file, writer->kept_rows(), options);
   const tensor::Tensor in_memory = Filling(encoder, file, *writer).Run();
   if (in_memory.defined()) return in_memory;
   // The lock is still held, so that no other process takes the file away for its own.
@@ -257,6 +263,21 @@ EncodeCounts EmbedInOrder(model::DualEncoder& model, model::TextKind kind, size_
     sink(first, cached.RowsOf(first, std::min(window, count - first)));
   }
   return cached.counts;
+}
+
+std::optional<tensor::Tensor> FindInCache(model::DualEncoder& model, model::TextKind kind,
+                                          size_t count, const TextSource& text,
+                                          const CacheOptions& options) {
+  std::error_code error;
+  if (options.folder.empty() || !std::filesystem::is_directory(options.folder, error)) {
+    return std::nullopt;
+  }
+  const CacheFile file =
+      FileOf(model, kind, count, HashOfDistinct(count, text, options.encode.prompt), options);
+  auto found = embeddings::ReadCacheFile(file.path, file.layout);
+  if (!found) return std::nullopt;
+  NoteFromCache(file, count, options);
+  return TensorOf(std::move(*found));
 }
 
 CacheState LookIntoCache(model::DualEncoder& model, model::TextKind kind, size_t count,

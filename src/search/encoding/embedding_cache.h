@@ -85,4 +85,12 @@ struct CacheState {
 CacheState LookIntoCache(model::DualEncoder& model, model::TextKind kind, size_t count,
                          const TextSource& text, const CacheOptions& options);
 
+// The embeddings of `count` texts, float32 [count, E], where the cache has all of them and no text
+// comes twice; else nothing. They have the bytes that EncodeTexts gives in windows of kBlockRows.
+// Reads each text once; memory does not grow with `count`. Changes nothing in the cache, and says
+// (Note) that embeddings are from it.
+std::optional<tensor::Tensor> FindInCache(model::DualEncoder& model, model::TextKind kind,
+                                          size_t count, const TextSource& text,
+                                          const CacheOptions& options);
+
 }  // namespace tandem::search

@@ -122,9 +122,10 @@
     const title = typeof result.title === "string" ? result.title : "";
     const name = make("span", "name");
     name.append(make("bdi", "", title || result.id));
-    if (title) {
+    const place = result.passage || (title ? result.id : "");
+    if (place) {
       const id = make("small");
-      id.append(make("bdi", "", result.id));
+      id.append(make("bdi", "", place));
       name.append(" ", id);
     }
     button.append(make("span", "rank", String(rank)), name, numbersOf(result),

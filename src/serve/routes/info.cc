@@ -21,8 +21,8 @@ std::string InfoAnswer(const BackendInfo& info, const RequestLimits& limits) {
   if (info.index) {
     out += "{\"kind\":";
     AppendJsonText(&out, info.index->kind);
-    out += fmt::format(",\"documents\":{},\"texts\":{},\"fields\":[", info.index->documents,
-                       info.index->texts);
+    out += fmt::format(",\"documents\":{},\"texts\":{},\"by_document\":{},\"fields\":[",
+                       info.index->documents, info.index->texts, info.index->by_document);
     for (size_t i = 0; i < info.index->fields.size(); ++i) {
       if (i > 0) out += ',';
       out += "{\"name\":";

@@ -51,6 +51,10 @@ void AppendResults(std::string* out, const std::vector<Found>& results, bool tex
     if (&found != results.data()) *out += ',';
     *out += "{\"id\":";
     AppendJsonText(out, found.id);
+    if (!found.passage.empty()) {
+      *out += ",\"passage\":";
+      AppendJsonText(out, found.passage);
+    }
     *out += ",\"score\":";
     AppendJsonFloat(out, found.score);
     *out += ",\"probability\":";
@@ -77,6 +81,7 @@ class Search final : public PostedRequest {
       throw ApiError(404, "no_index",
                      "this server has a model and no index; start it as tandem serve INDEX");
     }
+    options_.by_document = backend.info().index->by_document;
     std::optional<std::string> query;
     std::vector<std::string> queries;
     ReadMembers(body,
@@ -85,13 +90,14 @@ class Search final : public PostedRequest {
                  NumberMember("min_score", &options_.min_score),
                  ProbabilityMember("min_probability", &options_.min_probability),
                  ObjectMember("filter", &options_.filter), BooleanMember("texts", &texts_),
-                 BooleanMember("highlight", &options_.highlight)},
+                 BooleanMember("highlight", &options_.highlight),
+                 BooleanMember("by_document", &options_.by_document)},
                 OtherMembers::kRefused);
     if (query.has_value() == !queries.empty()) {
       throw MissingMember("give `query`, a string, or `queries`, an array of strings");
     }
     single_ = query.has_value();
-    options_.highlight = options_.highlight && texts_;
+    options_.highlight = options_.highlight && texts_ && !options_.by_document;
     backend.CheckSearch(options_);
     texts->Add(single_ ? std::vector{*std::move(query)} : std::move(queries), TextKind::kQuery);
   }
@@ -128,17 +134,21 @@ constexpr std::string_view kRequest = R"json({"type":"object","additionalPropert
   "filter":{"type":"object","description":
     "By metadata: {\"lang\": \"en\", \"year\": {\">=\": 2020, \"<\": 2030}}"},
   "texts":{"type":"boolean","default":true},
-  "highlight":{"type":"boolean","default":true}}})json";
+  "highlight":{"type":"boolean","default":true},
+  "by_document":{"type":"boolean","description":
+    "Documents by the best of their passages, which the index holds as DOCUMENT#N. Default: what the server was started with."}}})json";
 
 constexpr std::string_view kResponse = R"json({"type":"object","properties":{
   "results":{"type":"array","description":
     "Best first. With queries an array of such arrays, one for each query.",
     "items":{"type":"object","properties":{
-    "id":{"type":"string"},"score":{"type":"number"},
+    "id":{"type":"string"},
+    "passage":{"type":"string","description":"By document: the id of its best passage, whose text this is."},
+    "score":{"type":"number"},
     "probability":{"type":["number","null"],"description":"null unless the model is calibrated."},
     "text":{"type":"string"},
     "title":{"type":"string","description":"What the text begins with, where it has a title."},
-    "highlight":{"type":["object","null"],"description":"The passage that answers best.",
+    "highlight":{"type":["object","null"],"description":"The passage that answers best; null by document.",
       "properties":{"start":{"type":"integer"},"end":{"type":"integer"},
         "text":{"type":"string"}}}}}},
   "tokens":{"type":"integer"},"truncated_texts":{"type":"integer"},

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <thread>
 
@@ -55,6 +56,25 @@ TEST(SignalWatch, SaysThatItFinishesAndEndsAtTheSecondSignal) {
   EXPECT_EXIT(GetTwoSignals(folder.path()), testing::ExitedWithCode(130),
               "finishing a test \\(up to 1 s\\); again to stop at once");
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+// In a process of its own, whose work has not asked yet; with a share of 0 it tells none.
+[[noreturn]] void GetASignalInAFirstBlock(double share) {
+  const CapturedMessages captured(ProgressView::kNone);
+  const SignalWatch watch("a test");
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  SignalWatch::DoneOfPart(share);
+  std::raise(SIGINT);
+  while (captured.text().empty()) std::this_thread::yield();
+  std::fputs(captured.text().c_str(), stderr);
+  std::_Exit(0);
+}
+
+TEST(SignalWatch, SaysHowLongAFirstBlockTakesFromTheShareThatIsDone) {
+  EXPECT_EXIT(GetASignalInAFirstBlock(0.02), testing::ExitedWithCode(0),
+              "finishing a test \\(up to [1-9][0-9] s\\); again to stop at once");  // 0.3 s / 0.02
+  EXPECT_EXIT(GetASignalInAFirstBlock(0), testing::ExitedWithCode(0),
+              "finishing a test; again to stop at once");
 }
 
 TEST(SignalWatch, LeavesIgnoredSignalsIgnored) {

@@ -189,6 +189,47 @@ TEST_F(IndexCommandTest, WithoutRoomTheOldIndexStaysAndTheNewOneGoesOnLater) {
   EXPECT_EQ(Info()["documents"], 2000);
 }
 
+// What `tandem evaluate` has encoded is not encoded again, unless a text comes twice: then the
+// cache has one row for both, whose last digits differ from what an index of all documents has.
+TEST_F(IndexCommandTest, EmbeddingsOfTheCacheHaveTheBytesOfEncodedOnes) {
+  ::setenv("TANDEM_CACHE", Path("cache").c_str(), 1);
+  const std::vector<std::string> words = TinyWords();
+  std::string corpus;
+  for (size_t i = 0; i < 200; ++i) {
+    corpus += fmt::format("{{\"_id\": \"d{}\", \"title\": \"{}\", \"text\": \"{} {}\"}}\n", i,
+                          words[i % words.size()], words[i % words.size()],
+                          std::string(i / words.size() + 1, 'a'));
+  }
+  const auto evaluate = [&](const std::string& documents) {
+    WriteFileAtomically(Path("data/corpus.jsonl"), documents);
+    WriteFileAtomically(Path("data/queries.jsonl"), R"({"_id": "q", "text": "a"})");
+    WriteFileAtomically(Path("data/qrels/test.tsv"), "query-id\tcorpus-id\tscore\nq\td1\t1\n");
+    return RunTandem({"evaluate", Path("model"), Path("data"), "--threads", "2"}).exit_code;
+  };
+  const auto build = [&](std::vector<std::string> flags) {
+    std::vector<std::string> arguments = {"build",    Path("model"), Path("data/corpus.jsonl"),
+                                          "--output", Path("index"), "--replace"};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    const ProgramResult built = Run(arguments);
+    EXPECT_EQ(built.exit_code, 0) << built.err;
+    return built.err;
+  };
+  std::filesystem::create_directories(Path("data/qrels"));
+  ASSERT_EQ(evaluate(corpus), 0);
+  constexpr const char* kTaken = "200 of 200 embeddings are from ";
+  EXPECT_EQ(build({"--no-cache"}).find(kTaken), std::string::npos);
+  const std::string encoded = FilesOf(Path("index")).at("segment-000001/vectors.f32");
+  EXPECT_THAT(build({}), HasSubstr(kTaken));
+  EXPECT_EQ(FilesOf(Path("index")).at("segment-000002/vectors.f32"), encoded);
+  EXPECT_EQ(build({"--max-document-tokens", "3"}).find("are from "), std::string::npos);
+
+  ASSERT_EQ(evaluate(corpus + R"({"_id": "d200", "title": "", "text": "a"})" + "\n" +
+                     R"({"_id": "d201", "title": "", "text": "a"})"),
+            0);
+  EXPECT_EQ(build({}).find("are from "), std::string::npos);
+  ::setenv("TANDEM_CACHE", "", 1);
+}
+
 TEST_F(IndexCommandTest, MistakesAreSaidBeforeAnythingIsLoaded) {
   const auto expect = [&](const std::vector<std::string>& arguments, int exit_code,
                           const std::string& message) {

@@ -212,6 +212,24 @@ TEST_F(InspectCommand, ATrainingRun) {
   EXPECT_EQ(nlohmann::json::parse(Inspect("run", "json").out)["best"]["mrr"], 0.123456789);
 }
 
+TEST_F(InspectCommand, RunsOfSeveralSeeds) {
+  const std::string log =
+      "{\"event\": \"validation\", \"step\": 4, \"validation_mrr\": 0.25, \"best\": true}\n";
+  Write("runs/seed-10/metrics.jsonl", log);
+  Write("runs/seed-9/metrics.jsonl", "{\"step\": 3, \"loss\": 0.5}\n");
+  Write("runs/seed-x/metrics.jsonl", log);
+  Write("runs/seed-11/other", "");
+  const auto found = nlohmann::json::parse(Inspect("runs", "json").out);
+  EXPECT_EQ(found["kind"], "training_runs_of_seeds");
+  ASSERT_EQ(found["runs"].size(), 2U);
+  EXPECT_THAT(found["runs"][0]["run"].get<std::string>(), testing::EndsWith("seed-9"));
+  EXPECT_EQ(found["runs"][0]["step"], 3);
+  EXPECT_EQ(found["runs"][0]["finished"], false);
+  EXPECT_EQ(found["runs"][1]["mrr"], 0.25);
+  EXPECT_EQ(found["runs"][1]["bytes"], log.size());
+  EXPECT_GT(found["bytes"], log.size());
+}
+
 TEST_F(InspectCommand, ACheckpoint) {
   Write("step-00000003/state.json",
         R"({"loop": {"step": 3, "queries": 24, "stopped_early": false, "names": ["a"]}})");
@@ -261,8 +279,8 @@ TEST_F(InspectCommand, WhatCannotBeReadIsAnError) {
   std::filesystem::create_directory(Path("empty"));
   ExpectError("empty", 2,
               ": nothing in this folder tells what it is; known are models (modules.json or "
-              "config.json), adapters (adapter_config.json), training runs (recipe.resolved.toml), "
-              "checkpoints (state.json), BEIR "
+              "config.json), adapters (adapter_config.json), training runs (recipe.resolved.toml) "
+              "and runs of several seeds (seed-N), checkpoints (state.json), BEIR "
               "data sets (corpus.jsonl and queries.jsonl), indexes (index.json), the cache (files "
               "named .embeddings) and embeddings "
               "(embeddings.npy, or parts of `tandem encode --shard`)");

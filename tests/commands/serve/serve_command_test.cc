@@ -75,6 +75,7 @@ TEST_F(ServeCommandTest, RefusesWhatCannotBeBeforeItLoadsAnything) {
     EXPECT_THAT(result.err, HasSubstr(message));
   };
   expect({"--port", "65536"}, 2, "--port");
+  expect({"--by-document"}, 2, "is no index: --by-document is for the hits of an index");
   expect({"--cors", "example.org"}, 2, "expected an origin");
   expect({"--client-header", "X: y"}, 2, "the name of a header");
   expect({"--token-file", Path("none")}, 3, "none: cannot be read");
@@ -131,6 +132,46 @@ TEST_F(ServeCommandTest, MayHaveALeastProbability) {
   EXPECT_EQ(hits(all), every);
   all["min_probability"] = 1.5;
   EXPECT_EQ(HttpClient(port).Ask(PostRequest("/search", all.dump())).status, 400);
+}
+
+// Passages of an index are documents where the request or else the server says so.
+TEST_F(ServeCommandTest, FindsDocumentsByTheirPassages) {
+  std::string lines;
+  for (const char* id : {"a#1", "a#2", "b#1", "c"}) {
+    lines += json{{"_id", id}, {"text", id[0] == 'a' ? "blue fish" : "red water"}}.dump() + "\n";
+  }
+  Write("documents.jsonl", lines);
+  const ProgramResult built = RunTandem(
+      {"index", "build", Path("model"), Path("documents.jsonl"), "--output", Path("index")});
+  ASSERT_EQ(built.exit_code, 0) << built.err;
+  const auto ids = [&](uint16_t port, const json& request) {
+    const serve::ClientResponse response =
+        HttpClient(port).Ask(PostRequest("/search", request.dump()));
+    EXPECT_EQ(response.status, 200) << response.body;
+    std::string found;
+    const json answer = json::parse(response.body);
+    for (const json& hit : answer["results"]) {
+      found += hit["id"].get<std::string>() + "=" + hit.value("passage", "") + " ";
+    }
+    return found;
+  };
+  const json ask = {{"query", "blue fish"}, {"k", 3}};
+  json by_document = ask, by_passage = ask;
+  by_document["by_document"] = true;
+  by_passage["by_document"] = false;
+  uint16_t port = StartServing(Path("index"), {});
+  ASSERT_GT(port, 0) << ReadFile(log());
+  EXPECT_THAT(ids(port, ask), testing::StartsWith("a#2= a#1= "));
+  EXPECT_THAT(ids(port, by_document), testing::AnyOf("a=a#1 c=c b=b#1 ", "a=a#1 b=b#1 c=c "));
+  Stop(SIGTERM);
+  std::filesystem::remove(log());
+
+  port = StartServing(Path("index"), {"--by-document"});
+  ASSERT_GT(port, 0) << ReadFile(log());
+  EXPECT_EQ(ids(port, ask), ids(port, by_document));
+  EXPECT_THAT(ids(port, by_passage), testing::StartsWith("a#2= a#1= "));
+  const serve::ClientResponse info = HttpClient(port).Ask(serve::GetRequest("/info"));
+  EXPECT_EQ(json::parse(info.body)["index"]["by_document"], true);
 }
 
 TEST_F(ServeCommandTest, GivesWhatEncodeGivesUntilItIsEnded) {

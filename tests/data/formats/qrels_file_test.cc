@@ -118,10 +118,10 @@ TEST(ReadQrels, ConflictingJudgementsNameBothLines) {
 TEST(ReadQrels, BrokenLinesAreNamed) {
   EXPECT_EQ(QrelsErrorOf("q 0 d 1\nq 0 d\n"),
             "f.qrels:2: has 3 fields; expected 4 (query iteration document grade) or, in a BEIR "
-            "file, 3 separated by tabs");
+            "file, 3 separated by tabs (`tandem import` reads tables of texts)");
   EXPECT_EQ(QrelsErrorOf("q 0 d 1 x"),
             "f.qrels:1: has 5 fields; expected 4 (query iteration document grade) or, in a BEIR "
-            "file, 3 separated by tabs");
+            "file, 3 separated by tabs (`tandem import` reads tables of texts)");
   EXPECT_EQ(QrelsErrorOf("q\td\t1\nq\td\n"),
             "f.qrels:2: has 2 tab-separated fields; expected 3 (query-id corpus-id score)");
   EXPECT_EQ(QrelsErrorOf("q\t\t1\n"), "f.qrels:1: has an empty id");

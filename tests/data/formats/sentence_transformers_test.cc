@@ -141,10 +141,11 @@ TEST_F(ReadColumnsTest, BrokenLinesAreNamed) {
   EXPECT_EQ(
       ErrorOf(R"({"positive": "p"})"),
       "f.jsonl:1: has no query; expected one of the columns anchor, query, question, sentence1 "
-      "or premise");
+      "or premise (`tandem import` makes a data set of columns with other names)");
   EXPECT_EQ(ErrorOf("\n{\"anchor\": \"a\"}"),
             "f.jsonl:2: has no positive; expected one of the columns positive, document, answer, "
-            "sentence2 or hypothesis");
+            "sentence2 or hypothesis (`tandem import` makes a data set of columns with other "
+            "names)");
   EXPECT_EQ(ErrorOf(R"({"anchor": "a", "query": "a", "positive": "p"})"),
             "f.jsonl:1: has both \"anchor\" and \"query\" for the query");
   EXPECT_EQ(ErrorOf(R"({"anchor": ["a"], "positive": "p"})"),

@@ -12,7 +12,7 @@ namespace {
 std::string Look(std::string_view key, bool columns = true) {
   const std::optional<KeyLook> look = LookOfKey(key, columns);
   if (!look) return "";
-  constexpr std::string_view kNames[] = {"query", "positive", "negative", "score"};
+  constexpr std::string_view kNames[] = {"query", "positive", "negative", "score", "clicks"};
   return std::string(kNames[static_cast<int>(look->role)]) + (look->describes ? ", described" : "");
 }
 
@@ -32,8 +32,12 @@ TEST(LookOfKey, NamesOfTextsAndScores) {
   }
   for (const char* key :
        {"similarity_score", "scroe", "lable", "Label", "gold_label", "relevance", "neg_scores",
-        "is_relevant", "is_duplicate", "margin", "ce_score", "simscores"}) {
+        "is_relevant", "is_duplicate", "margin", "ce_score", "simscores", "feedback",
+        "user_feedback", "thumbs_up", "vote", "helpful", "verdict"}) {
     EXPECT_EQ(Look(key), "score") << key;
+  }
+  for (const char* key : {"clicks", "num_clicks", "clicked", "impressions"}) {
+    EXPECT_EQ(Look(key), "clicks") << key;
   }
 }
 
@@ -41,7 +45,7 @@ TEST(LookOfKey, NamesThatSayNothing) {
   for (const char* key :
        {"id",      "idx",   "source", "title", "type", "lang",     "task",          "dataset",
         "url",     "store", "scope",  "grape", "kind", "query_id", "question_type", "document_id",
-        "context", "text",  "",       "_",     "7",    "prompt"}) {
+        "context", "text",  "",       "_",     "7",    "prompt",   "expression",    "notes"}) {
     EXPECT_EQ(Look(key), "") << key;
   }
   EXPECT_EQ(Look("negative_ids"), "negative, described");
@@ -68,6 +72,13 @@ TEST_F(KeysOfColumns, ALookAlikeIsAnErrorThatSaysWhatToDo) {
             "elsewhere");
   EXPECT_THAT(ErrorOf(R"({"query": "a", "positive": "p", "similarity_score": 0.1})"),
               testing::HasSubstr("\"similarity_score\" looks like labels or scores"));
+  EXPECT_EQ(ErrorOf(R"({"query": "a", "positive": "p", "clicks": 3})"),
+            "f.jsonl:1: \"clicks\" looks like clicks, of which `tandem import` makes grades; to "
+            "read every row as a positive, pass over it by data.ignore_columns = [\"clicks\"] in a "
+            "recipe, --ignore-columns clicks elsewhere");
+  // Beside a grade they decide nothing.
+  EXPECT_EQ(Read(R"({"query": "a", "positive": "p", "clicks": 3, "score": 0.5})").documents.size(),
+            1U);
   EXPECT_THAT(ErrorOf(R"({"quesion": "a", "positive": "p"})"),
               testing::HasSubstr("\"quesion\" looks like a query"));
   // Ids of negatives say something only beside the negatives.

@@ -134,6 +134,10 @@ TEST_F(LabelsOfColumns, ClassesAreNoGrades) {
                         "\"2=0\"] in a recipe, --labels 0=1,1=0,2=0 elsewhere"));
   const LineRules rules{.labels = {{"0", 1}, {"1", 0}, {"2", 0}}};
   EXPECT_EQ(JudgedTexts(Read(lines, rules), 0), "p=1/1@1 o=0/0@2 n=0/0@3");
+  // Who says which numbers labels stand for has said that 2 is a grade.
+  const LineRules grades{.labels = {{"0", 2}, {"1", 1}, {"2", 0}}};
+  EXPECT_EQ(Read(lines, grades).meaning, ScoreMeaning::kGrades);
+  EXPECT_EQ(JudgedTexts(Read(lines, grades), 0), "p=1/2@1 o=1/1@2 n=1/0@3");
   // A score is a grade, and what convert writes of judgements 0, 1 and 2.
   EXPECT_EQ(Read(R"({"query": "a", "document": "p", "score": 2})").meaning, ScoreMeaning::kGrades);
 }

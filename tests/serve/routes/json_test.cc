@@ -190,6 +190,15 @@ TEST(JsonRequestTest, ReadsSearches) {
   KeptSearch titled;
   titled.found = {.id = "x", .text = "A title and more", .title = "A title"};
   EXPECT_EQ(nlohmann::json::parse(AnswerOf(two, titled))["results"][0][0]["title"], "A title");
+  EXPECT_FALSE(backend.asked.by_document);
+  KeptSearch passages;
+  passages.found = {.id = "x", .passage = "x#3", .text = "t"};
+  const auto of_documents = nlohmann::json::parse(
+      AnswerOf(ParseAt("/search", R"({"query": "q", "by_document": true})"), passages));
+  EXPECT_TRUE(passages.asked.by_document);
+  EXPECT_FALSE(passages.asked.highlight);
+  EXPECT_EQ(of_documents["results"][0]["passage"], "x#3");
+  EXPECT_FALSE(nlohmann::json::parse(AnswerOf(one, titled))["results"][0].contains("passage"));
   EXPECT_THAT(SearchError(R"({"k": 1})"), HasSubstr("give `query`"));
   EXPECT_THAT(SearchError(R"({"query": "a", "queries": ["b"]})"), HasSubstr("give `query`"));
   EXPECT_THAT(SearchError(R"({"query": "a", "k": 0})"), HasSubstr("from 1 to 1000"));
