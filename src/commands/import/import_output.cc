@@ -36,13 +36,21 @@ Json ColumnRows(const ImportReport& report) {
   return rows;
 }
 
-Json RejectedRows(const ImportReport& report) {
+// The place of a row for a person: of the only file its line alone, so that it fits into a table.
+std::string PlaceToRead(const ImportReport& report, const std::string& place) {
+  const std::string file = report.sources.front().file + ":";
+  if (report.sources.size() > 1 || !place.starts_with(file)) return place;
+  return "line " + place.substr(file.size());
+}
+
+Json RejectedRows(const ImportReport& report, bool whole_texts) {
   Json rows = Json::array();
   for (const import_data::RejectedKind& kind : report.rejected_kinds) {
-    rows.push_back({{"rejected", kind.kind},
-                    {"rows", kind.rows},
-                    {"first", kind.first_place},
-                    {"reason", kind.first_reason}});
+    rows.push_back(
+        {{"rejected", kind.kind},
+         {"rows", kind.rows},
+         {"first", whole_texts ? kind.first_place : PlaceToRead(report, kind.first_place)},
+         {"reason", kind.first_reason}});
   }
   return rows;
 }
@@ -104,7 +112,8 @@ Json ImportJson(const ImportReport& report, const ImportView& view) {
   Json found = {{"sources", SourceRows(report)}, {"columns", ColumnRows(report)}};
   found["rows"] = report.rows;
   found["rejected"] = report.rejected;
-  if (Json rows = RejectedRows(report); !rows.empty()) found["rejected_kinds"] = std::move(rows);
+  if (Json rows = RejectedRows(report, view.whole_texts); !rows.empty())
+    found["rejected_kinds"] = std::move(rows);
   if (!report.rejected_file.empty()) found["rejected_file"] = report.rejected_file.native();
   found["queries"] = report.queries;
   found["documents"] = report.documents;
