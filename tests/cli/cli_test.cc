@@ -89,7 +89,6 @@ TEST(CommandLine, FlagsThatExcludeEachOther) {
 
 TEST(CommandLine, FlagsThatWouldDoNothing) {
   const std::vector<std::string> nothing_is_written[] = {
-      {"--check", "--output", "r"},
       {"--check-gradient-cache", "--output", "r"},
       {"--profile-steps", "3", "--output", "r"},
       {"--check", "--profile"},

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <string_view>
 
 #include "base/json/json.h"
@@ -114,6 +115,17 @@ std::string FormatJson(const ShownComparison& shown) {
                            {"systems", std::move(systems)}});
 }
 
+// Where every way of swapping the systems was tried, p cannot be below 2 of these ways: with few
+// queries of different values nothing can be seen, whatever the difference. "" elsewhere.
+std::string TooFewQueries(const eval::MeasureDifference& difference, double confidence) {
+  const auto least = [](size_t ways) { return 2 / static_cast<double>(ways); };
+  if (!difference.exact || least(difference.permutations) < 1 - confidence) return "";
+  size_t needed = 0;
+  while (least(size_t{1} << needed) >= 1 - confidence) ++needed;
+  return fmt::format("; queries that differ: {}, and it takes {} to see a difference",
+                     std::bit_width(difference.permutations) - 1, needed);
+}
+
 }  // namespace
 
 std::string VerdictOf(std::string_view system, const eval::MeasureDifference& difference,
@@ -123,8 +135,9 @@ std::string VerdictOf(std::string_view system, const eval::MeasureDifference& di
   const std::string p_text = p.starts_with("<") ? "p " + p : "p = " + p;
   const bool better = difference.difference > 0;
   if (!difference.Significant(confidence)) {
-    return fmt::format("no difference was seen ({}, {})",
-                       report::PlusMinus(difference.difference, half), p_text);
+    return fmt::format("no difference was seen ({}, {}{})",
+                       report::PlusMinus(difference.difference, half), p_text,
+                       TooFewQueries(difference, confidence));
   }
   return fmt::format(
       "{} is {} by {}, {}", system, better ? "better" : "worse",

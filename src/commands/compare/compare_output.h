@@ -23,7 +23,8 @@ std::string FormatComparison(const ShownComparison& shown, const report::TextSty
 
 // "B is better by 0.0210 ± 0.0080, p = 0.0004", "B is worse by ..." or "no difference was seen
 // (0.0030 ± 0.0100, p = 0.4200)". The number after "±" is half the width of the interval; p is
-// corrected by Holm's method if several systems are compared with the baseline.
+// corrected by Holm's method if several systems are compared with the baseline. Where so few
+// queries differ that no difference could have been seen, that is said.
 std::string VerdictOf(std::string_view system, const eval::MeasureDifference& difference,
                       double confidence);
 

@@ -1,5 +1,7 @@
 // The work of `tandem compare` if a system is a model: retrieves with it, and then compares as with
 // runs.
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -82,6 +84,7 @@ ComparedSystem SearchWithSeeds(const std::string& folder, const std::vector<std:
 ComparedSystem Measure(const std::string& path, const JudgedSet& loaded,
                        const CompareCommandOptions& options) {
   if (!std::filesystem::is_directory(path)) return ReadSystem(path, loaded.judged.qrels, options);
+  Note(fmt::format("measure {}", path));
   const std::vector<std::string> seeds = ModelsOfSeeds(path);
   return seeds.empty() ? SearchWith(path, loaded, options)
                        : SearchWithSeeds(path, seeds, loaded, options);

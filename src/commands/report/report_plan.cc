@@ -33,10 +33,6 @@ std::optional<std::string> FirstFolder(const std::vector<std::string>& places) {
   return found == places.end() ? std::nullopt : std::optional(*found);
 }
 
-std::optional<size_t> Tokens(const std::optional<int64_t>& tokens) {
-  return tokens ? std::optional(static_cast<size_t>(*tokens)) : std::nullopt;
-}
-
 class Planner {
  public:
   explicit Planner(const ReportOptions& options) : options_(options) {}
@@ -108,23 +104,22 @@ class Planner {
                       fmt::join(places, " and none ")));
       return;
     }
-    ModelFlags& flags = Add(run, "before", *base, data).flags;
-    flags.max_query_tokens = Tokens(recipe.resolved.model.max_query_tokens);
-    flags.max_document_tokens = Tokens(recipe.resolved.model.max_document_tokens);
+    // As the base stands in its folder: what `evaluate` and `compare` measure, and what is in the
+    // cache after them. The recipe's lengths are those of the model that it trains.
+    Add(run, "before", *base, data);
   }
 
   void Say(const std::string& run, std::string evaluation, std::string sentence) {
     plan_.notes.push_back({run, std::move(evaluation), std::move(sentence)});
   }
 
-  ReportedModel& Add(const std::string& run, const std::string& name, const std::string& model,
-                     const ReportedData& data) {
+  void Add(const std::string& run, const std::string& name, const std::string& model,
+           const ReportedData& data) {
     const std::string file = name + std::string(report::kEvaluationSuffix);
     plan_.models.push_back({.flags = {.model = model},
                             .name = name,
                             .data = data,
                             .record = fs::path(run) / "report" / file});
-    return plan_.models.back();
   }
 
   void AddModels(const std::vector<std::string>& models) {

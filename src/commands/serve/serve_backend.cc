@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "commands/model/asked_precision.h"
 #include "commands/model/load_model.h"
 #include "commands/model/model_calibration.h"
 #include "data/texts/passage_groups.h"
@@ -45,6 +44,7 @@ struct Pass {
 struct Served {
   std::unique_ptr<model::DualEncoder> model;
   ModelFlags flags;  // `model` is the folder that it was loaded from
+  std::string name;  // for clients
   std::shared_ptr<const index::DocumentIndex> index;  // null: no index
 };
 
@@ -69,11 +69,10 @@ class ModelBackend final : public serve::Backend {
           model::PromptLengths(model_->tokenizer(kind), model_->max_tokens(kind))
               .Of(model_->prompt(kind)));
     }
-    const std::string precision = AskedPrecisionOf(globals_).name;
-    info_ = {.model = name.empty() ? FolderName(served.flags.model) : name,
+    info_ = {.model = name.empty() ? served.name : name,
              .width = static_cast<size_t>(model_->embedding_width()),
              .similarity = model_->similarity(),
-             .precision = precision.empty() ? "fp32" : precision,
+             .precision = std::string(tensor::PrecisionName(precision_)),
              .max_query_tokens = model_->max_tokens(model::TextKind::kQuery),
              .max_document_tokens = model_->max_tokens(model::TextKind::kDocument),
              .calibrated = calibration_.has_value(),
@@ -229,11 +228,13 @@ Served OpenIndex(const ServeCommandOptions& options) {
   auto model = index::LoadIndexModel(info, load, flags.model);
   model->To(CommandDevice(options.globals));
   if (flags.model.empty()) {
-    // A model that was copied into the index is named by the index.
-    const bool copied = std::filesystem::path(info.model.path).is_relative();
-    flags.model = copied ? options.source : info.model.path;
+    flags.model = info.model.path;
   }
-  return {std::move(model), std::move(flags), std::move(opened)};
+  // A model that was copied into the index is named by the index.
+  const std::filesystem::path folder = std::filesystem::absolute(options.source) / "";
+  const bool copied = flags.model.starts_with(folder.lexically_normal().native());
+  return {std::move(model), flags, FolderName(copied ? options.source : flags.model),
+          std::move(opened)};
 }
 
 Served OpenModel(const ServeCommandOptions& options) {
@@ -252,7 +253,7 @@ Served OpenModel(const ServeCommandOptions& options) {
   ModelFlags flags = options.model;
   flags.model = options.source;
   auto model = LoadModel(options.globals, flags);
-  return {std::move(model), std::move(flags), nullptr};
+  return {std::move(model), flags, FolderName(flags.model), nullptr};
 }
 
 }  // namespace

@@ -67,8 +67,8 @@ CommandBody Configure(Flags& flags) {
   Flag resume = flags.AddSwitch("--resume", options->resume, "Continue the run in the run folder");
   Flag check = flags
                    .AddSwitch("--check", options->check,
-                              "Read everything, train nothing: counts, lengths, memory and time")
-                   .Excludes(output)
+                              "Read everything, train nothing: counts, lengths, memory and time; "
+                              "of --output only the disk's room is looked at")
                    .Excludes(resume);
   Flag check_cache = flags
                          .AddSwitch("--check-gradient-cache", options->check_gradient_cache,

@@ -72,6 +72,7 @@ void RunInJob(const TrainOptions& options, dist::ProcessGroup& group, std::strin
   const bool checks = options.check || options.check_gradient_cache;
   if (checks && !group.leads()) return;
   if (options.check) {
+    if (!options.output.empty()) loaded.recipe.output = options.output;
     *profile = train::CheckTraining(std::move(loaded), options.ignore_limits);
     return;
   }

@@ -52,28 +52,6 @@ void MarkBest(std::vector<PageCell>& row) {
   for (PageCell& cell : row) cell.best = cell.sort_value && Fixed(cell.sort_value) == Fixed(best);
 }
 
-// Says how many queries gained and lost from the first to the second; "" where their values were
-// not kept for the same queries.
-std::string QueriesText(const EvaluationRecord& a, const EvaluationRecord& b,
-                        const std::string& name) {
-  const MeasureResult* first = Find(a, name);
-  const MeasureResult* second = Find(b, name);
-  if (first == nullptr || second == nullptr || first->per_query.empty() ||
-      second->per_query.empty() || a.query_ids != b.query_ids) {
-    return "";
-  }
-  size_t gained = 0;
-  size_t lost = 0;
-  for (size_t i = 0; i < first->per_query.size(); ++i) {
-    if (!first->per_query[i] || !second->per_query[i]) continue;
-    gained += *second->per_query[i] > *first->per_query[i];
-    lost += *second->per_query[i] < *first->per_query[i];
-  }
-  const double p = eval::SignTestP(gained, lost);
-  return fmt::format("{} gained, {} lost, p {} (sign test)", gained, lost,
-                     p < 0.001 ? "< 0.001" : fmt::format("= {:.3f}", p));
-}
-
 PageCell DifferenceCell(const EvaluationGroup& group, const std::string& name) {
   const EvaluationRecord& a = group.evaluations[0]->record;
   const EvaluationRecord& b = group.evaluations[1]->record;
@@ -135,6 +113,26 @@ void SayWhatIsNotCompared(const std::vector<EvaluationGroup>& groups, Page& page
 }
 
 }  // namespace
+
+std::string QueriesText(const EvaluationRecord& a, const EvaluationRecord& b,
+                        const std::string& name) {
+  const MeasureResult* first = Find(a, name);
+  const MeasureResult* second = Find(b, name);
+  if (first == nullptr || second == nullptr || first->per_query.empty() ||
+      second->per_query.empty() || a.query_ids != b.query_ids) {
+    return "";
+  }
+  size_t gained = 0;
+  size_t lost = 0;
+  for (size_t i = 0; i < first->per_query.size(); ++i) {
+    if (!first->per_query[i] || !second->per_query[i]) continue;
+    gained += *second->per_query[i] > *first->per_query[i];
+    lost += *second->per_query[i] < *first->per_query[i];
+  }
+  const double p = eval::SignTestP(gained, lost);
+  return fmt::format("{} gained, {} lost, p {} (sign test)", gained, lost,
+                     p < 0.001 ? "< 0.001" : fmt::format("= {:.3f}", p));
+}
 
 void AddMeasures(const ReportInput& input, Page& page) {
   page.Section("measures", "How well it ranks", [&] {

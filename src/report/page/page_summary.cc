@@ -35,10 +35,16 @@ void AddMeasureTile(const EvaluationGroup& group, std::vector<Tile>& tiles) {
   const EvaluationRecord& last = group.evaluations.back()->record;
   if (last.measures.empty() || !last.measures.front().mean) return;
   const std::string& name = last.measures.front().name;
-  const MeasureResult* before = FindMeasure(group.evaluations.front()->record, name);
-  tiles.push_back(
-      {name, Fixed(last.measures.front().mean, 3),
-       NoteOf(group, before != nullptr ? before->mean : std::nullopt, last.measures.front().mean)});
+  const EvaluationRecord& first = group.evaluations.front()->record;
+  const MeasureResult* before = FindMeasure(first, name);
+  std::string note =
+      NoteOf(group, before != nullptr ? before->mean : std::nullopt, last.measures.front().mean);
+  // Whether that is more than chance stands where the number does.
+  if (const std::string queries = note.empty() ? "" : QueriesText(first, last, name);
+      !queries.empty()) {
+    note += "; queries: " + queries;
+  }
+  tiles.push_back({name, Fixed(last.measures.front().mean, 3), std::move(note)});
 }
 
 void AddRocTile(const EvaluationGroup& group, std::vector<Tile>& tiles) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/files/files.h"
+#include "commands/compare/compare_output.h"
 #include "support/run_tandem.h"
 #include "support/temporary_folder.h"
 
@@ -16,6 +17,26 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
+
+// Of five queries two of 32 ways are as far as a difference can be: p is at least 0.0625.
+TEST(Verdict, SaysWhereTooFewQueriesDifferForAnythingToBeSeen) {
+  eval::MeasureDifference difference{.difference = 0.03,
+                                     .interval = {0.01, 0.07},
+                                     .p_value = 0.0625,
+                                     .holm_p = 0.0625,
+                                     .permutations = 32,
+                                     .exact = true};
+  EXPECT_EQ(app::VerdictOf("new", difference, 0.95),
+            "no difference was seen (0.0300 ± 0.0300, p = 0.0625; queries that differ: 5, and it "
+            "takes 6 to see a difference)");
+  EXPECT_THAT(app::VerdictOf("new", difference, 0.99), HasSubstr("differ: 5, and it takes 8 to"));
+  difference.permutations = 1;
+  EXPECT_THAT(app::VerdictOf("new", difference, 0.95), HasSubstr("queries that differ: 0, "));
+  difference.permutations = 64;
+  EXPECT_THAT(app::VerdictOf("new", difference, 0.95), Not(HasSubstr("differ: ")));
+  difference = {.holm_p = 0.5, .permutations = 20};  // random permutations
+  EXPECT_THAT(app::VerdictOf("new", difference, 0.95), Not(HasSubstr("differ: ")));
+}
 
 // The example of docs/evaluation.md, "Comparing": eight queries about animals. The baseline has the
 // right document first for three of them, the other run for all but one.

@@ -123,6 +123,20 @@ TEST_F(ReportRun, IsMeasuredBeforeAndAfterTrainingOnItsValidationData) {
               HasSubstr("(2 of 2)"));
 }
 
+// `evaluate` and `compare` measure it so, too.
+TEST_F(ReportRun, MeasuresTheBaseAtItsOwnLengths) {
+  std::string recipe = ReadFile(Path("run/recipe.resolved.toml"));
+  const std::string table = "[model]\n";
+  const size_t at = recipe.find(table);
+  ASSERT_NE(at, std::string::npos);
+  recipe.insert(at + table.size(), "max_document_tokens = 3\n");
+  Write("run/recipe.resolved.toml", recipe);
+  ASSERT_EQ(RunTandem({"report", Path("run")}).exit_code, 0);
+  const auto before = report::ReadEvaluation(Path("run/report/before.evaluation.json"));
+  const auto after = report::ReadEvaluation(Path("run/report/after.evaluation.json"));
+  EXPECT_EQ(before.measures[0].mean, after.measures[0].mean);  // the same weights
+}
+
 TEST_F(ReportRun, TheBaseOfSeveralRunsIsMeasuredOnce) {
   std::filesystem::copy(Path("run"), Path("second"), std::filesystem::copy_options::recursive);
   const ProgramResult result =

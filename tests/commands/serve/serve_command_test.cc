@@ -141,8 +141,8 @@ TEST_F(ServeCommandTest, FindsDocumentsByTheirPassages) {
     lines += json{{"_id", id}, {"text", id[0] == 'a' ? "blue fish" : "red water"}}.dump() + "\n";
   }
   Write("documents.jsonl", lines);
-  const ProgramResult built = RunTandem(
-      {"index", "build", Path("model"), Path("documents.jsonl"), "--output", Path("index")});
+  const ProgramResult built = RunTandem({"index", "build", Path("model"), Path("documents.jsonl"),
+                                         "--output", Path("index"), "--with-model"});
   ASSERT_EQ(built.exit_code, 0) << built.err;
   const auto ids = [&](uint16_t port, const json& request) {
     const serve::ClientResponse response =
@@ -172,6 +172,8 @@ TEST_F(ServeCommandTest, FindsDocumentsByTheirPassages) {
   EXPECT_THAT(ids(port, by_passage), testing::StartsWith("a#2= a#1= "));
   const serve::ClientResponse info = HttpClient(port).Ask(serve::GetRequest("/info"));
   EXPECT_EQ(json::parse(info.body)["index"]["by_document"], true);
+  // A model within the index is called as the index is.
+  EXPECT_EQ(json::parse(info.body)["model"]["name"], "index");
 }
 
 TEST_F(ServeCommandTest, GivesWhatEncodeGivesUntilItIsEnded) {

@@ -126,6 +126,12 @@ TEST_F(TrainCommand, CheckReadsEverythingAndWritesNothing) {
     EXPECT_THAT(result.out, testing::HasSubstr(text));
   }
   EXPECT_FALSE(std::filesystem::exists(Path("run")));
+  // The command of the run with one more word: the folder says on which disk there must be room.
+  EXPECT_THAT(result.out, testing::HasSubstr("disk: "));
+  const ProgramResult with_output = Train("run", {"--check"});
+  ASSERT_EQ(with_output.exit_code, 0) << with_output.err;
+  EXPECT_THAT(with_output.out, testing::HasSubstr("disk: "));
+  EXPECT_FALSE(std::filesystem::exists(Path("run")));
 }
 
 TEST_F(TrainCommand, ProfileSaysWhereTheTimeWentAndChangesNothing) {

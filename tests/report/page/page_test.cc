@@ -179,6 +179,13 @@ TEST_F(PageTest, ComparesRunsOverEachOther) {
   EXPECT_THAT(series("loss"), ElementsAre("one", "two"));
 }
 
+TEST_F(PageTest, TheFirstNumberSaysWhetherItIsMoreThanChance) {
+  WriteExampleRun(Run("mine"), {});
+  EXPECT_THAT(PageOf(Read({"mine"})),
+              testing::ContainsRegex("from 0\\.[0-9]+; queries: [0-9]+ gained, [0-9]+ lost, p "
+                                     "[^(]*\\(sign test\\)</small>"));
+}
+
 TEST_F(PageTest, LeavesOutABeforeThatIsOfOtherDataThanAfter) {
   WriteExampleRun(Run("mine"), {});
   EvaluationRecord after = ExampleEvaluation({.separation = 0.3});
