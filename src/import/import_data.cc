@@ -56,8 +56,15 @@ class Importer {
       for (size_t i = 0; i < options_.sources.size(); ++i) ReadSource(i, progress);
     }
     CheckRejected();
-    Grade();
-    MakeSplits();
+    try {
+      Grade();
+      MakeSplits();
+    } catch (const UsageError& error) {  // rows that were left out may be why
+      if (rejected_.count() == 0) throw;
+      throw UsageError(fmt::format("{}. Besides, {} of {} rows cannot be used, {}{}{}",
+                                   error.what(), rejected_.count(), report_.rows, MostRejected(),
+                                   LabelAdvice(), KeepRejected()));
+    }
     CountGrades();
     if (!options_.is_trial) Write();
     Fill();
@@ -229,14 +236,7 @@ class Importer {
     }
     HoldoutOptions holdout = options_.holdout;
     holdout.stop = options_.stop;
-    try {
-      report_.holdout = HoldOut({queries_.texts(), positives, groups_}, holdout);
-    } catch (const UsageError& error) {
-      if (rejected_.count() == 0) throw;
-      throw UsageError(fmt::format("{}. Besides, {} of {} rows cannot be used, {}{}", error.what(),
-                                   rejected_.count(), report_.rows, MostRejected(),
-                                   KeepRejected()));
-    }
+    report_.holdout = HoldOut({queries_.texts(), positives, groups_}, holdout);
     split_of_query_ = report_.holdout->of_query;
     if (!options_.holdout.by_documents) return;
     for (const auto& [query, document] : positives) {

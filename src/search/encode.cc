@@ -157,6 +157,10 @@ class Encoding {
     Count(window, first, counts);
     const tensor::Tensor rows =
         tensor::Empty({static_cast<int64_t>(size), model_.embedding_width()}, tensor::kFloat);
+    const auto tell = [this](double share) {
+      if (!options_.stop && options_.window_share) options_.window_share(share);
+    };
+    tell(0);
     std::mutex mutex;  // of progress
     size_t tokens_done = 0;
     const auto encode = [&](std::span<const size_t> batch, size_t batch_tokens) {
@@ -166,9 +170,7 @@ class Encoding {
       tokens_done += batch_tokens;
       // Long texts come first: the share of tokens is the share of the work.
       const size_t tokens = std::max<size_t>(1, texts.ids.size());
-      if (!options_.stop && options_.window_share) {
-        options_.window_share(static_cast<double>(tokens_done) / static_cast<double>(tokens));
-      }
+      tell(static_cast<double>(tokens_done) / static_cast<double>(tokens));
       if (progress_)
         progress_->Update(options_.encoded_before + first + size * tokens_done / tokens);
     };

@@ -44,8 +44,8 @@ struct EncodeOptions {
   std::function<void(const EncodingAhead&)> before;
   // Asked between forward passes; the window under way is thrown away then (Interrupted).
   StopRequest stop;
-  // Where nobody may stop a window: told between its forward passes which share of it is done, from
-  // 0 to 1, by one thread at a time.
+  // Where nobody may stop a window: told before its first forward pass (0) and after each which
+  // share of it is done, up to 1, by one thread at a time.
   std::function<void(double share)> window_share;
   // The processes that encode together, all of them the same texts: each encodes its share of a
   // window, and all get all embeddings. Null, or a group of one: this one alone.

@@ -68,7 +68,7 @@ struct FoundHighlight {  // bytes of the text
 // Views are valid as long as the backend.
 struct Found {
   std::string_view id;
-  std::string_view passage;  // the id of the document's best passage; "": the index has documents
+  std::string_view passage;  // the id of the document's best passage; "": it is whole
   float score = 0;
   std::optional<double> probability;
   std::string_view text;

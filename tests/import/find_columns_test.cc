@@ -71,6 +71,27 @@ TEST_F(FindColumnsTest, OfClickTables) {
               HasSubstr("no column of impressions: how often a document was clicked says little"));
 }
 
+// Without them every row would be a positive. What somebody wrote is no grade.
+TEST_F(FindColumnsTest, FeedbackAndClicksOfOtherNamesAreAskedFor) {
+  EXPECT_EQ(Error("question,answer,user_feedback\nq,a,down\n"),
+            "f.csv: the column \"user_feedback\" looks like feedback on the document, and without "
+            "it every row is a positive: --label \"user_feedback\" reads it, --label - leaves it "
+            "out");
+  EXPECT_THAT(Error("question,answer,helpful_votes\nq,a,1200\nr,b,0\n"), HasSubstr("--label -"));
+  EXPECT_THAT(Error("question,answer,ad_clicks\nq,a,3\n"),
+              HasSubstr("looks like clicks, and without it every row is a positive: --clicks "
+                        "\"ad_clicks\" reads it, --clicks - leaves it out"));
+  EXPECT_EQ(Find("question,answer,user_feedback\nq,a,down\n", {.label = "-"}).columns.label, "");
+  EXPECT_EQ(Find("question,answer,ad_clicks\nq,a,3\n", {.clicks = "-"}).columns.clicks, "");
+  EXPECT_EQ(Find("question,answer,is_helpful,feedback_comment\nq,a,1,fine\n").columns.label,
+            "is_helpful");
+  EXPECT_EQ(Find("question,answer,customer_feedback\nq,a,it helped me a lot\n").columns.label, "");
+  EXPECT_EQ(Find("question,helpful_answer\nwhat is it,a thing\n").columns.document,
+            "helpful_answer");
+  EXPECT_EQ(Find("query,document,total_clicks,impressions\nq,d,1,2\n").columns.clicks,
+            "total_clicks");
+}
+
 TEST_F(FindColumnsTest, ByContents) {
   const Understood found = Find(
       "nr,Hilfetext,Betreff\n1,eine lange Antwort auf die Frage,kurze Frage\n2,noch eine lange "

@@ -187,6 +187,10 @@ TEST_F(ImportDataTest, SplitsThatCannotBeMadeHideNoRejectedRows) {
   EXPECT_THAT(error, HasSubstr("3 queries with a positive are too few to hold some out"));
   EXPECT_THAT(error, HasSubstr("Besides, 2 of 5 rows cannot be used, 2 of them"));
   EXPECT_THAT(error, HasSubstr("all are in "));
+  const std::string no_grade = Error("query,document,label\nq,d,0\nr,e,meh\ns,f,0\n", options);
+  EXPECT_THAT(no_grade, HasSubstr("all grades are 0"));
+  EXPECT_THAT(no_grade, HasSubstr("Besides, 1 of 3 rows cannot be used"));
+  EXPECT_THAT(no_grade, HasSubstr("--labels meh=..."));
 }
 
 // Rows that no file has.

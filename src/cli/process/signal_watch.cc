@@ -27,7 +27,9 @@ std::atomic<const char*> watched_part{""};
 // Nanoseconds of the steady clock.
 std::atomic<int64_t> last_asked{0};
 std::atomic<int64_t> expected{0};  // from one question of the work to the next
-// What the work has told since it asked: its share, and nanoseconds until then.
+// What the work has told since it asked: when it began what it has a share of, the share, and
+// nanoseconds from the one to the other.
+std::atomic<int64_t> part_began{0};
 std::atomic<double> done_share{0};
 std::atomic<int64_t> done_time{0};
 
@@ -47,10 +49,12 @@ int64_t Now() {
 // Seconds until the work asks again, as far as is known: from the share that it has told, else from
 // the parts before, of which none may have been. Not above 0: nothing is known, or it takes longer.
 double SecondsLeft() {
-  const int64_t since = Now() - last_asked.load();
+  constexpr double kLeastShare = 0.01;  // less says too little
   const double share = done_share.load();
-  const auto whole = share > 0 ? static_cast<double>(done_time.load()) / share
-                               : static_cast<double>(expected.load());
+  const bool told = share >= kLeastShare;
+  const int64_t since = Now() - (told ? part_began : last_asked).load();
+  const auto whole =
+      told ? static_cast<double>(done_time.load()) / share : static_cast<double>(expected.load());
   return (whole - static_cast<double>(since)) * 1e-9;
 }
 
@@ -156,7 +160,8 @@ int SignalWatch::Received() {
 
 void SignalWatch::DoneOfPart(double share) {
   if (!watching) return;
-  done_time = Now() - last_asked.load();
+  if (share == 0) part_began = Now();
+  done_time = Now() - part_began.load();
   done_share = share;
 }
 

@@ -27,8 +27,8 @@ class SignalWatch {
   // long it takes from one time to the next is what the message says.
   static int Received();
 
-  // Work that does not ask for long may tell which share, from 0 to 1, it has done since it last
-  // asked: from that the message says how long it takes where no part has ended before.
+  // Work that does not ask for long may tell, from a first 0 on, which share of it is done, up to
+  // 1: from that the message says how long it takes, also where no part has ended before.
   static void DoneOfPart(double share);
 
  private:

@@ -151,9 +151,13 @@ std::vector<fs::path> SeedFoldersIn(const fs::path& path) {
   for (const std::string& name : FoldersIn(path)) {
     int64_t seed = 0;
     const char* const end = name.data() + name.size();
-    if (!name.starts_with(kPrefix) || !fs::exists(path / name / "metrics.jsonl")) continue;
-    const auto [rest, error] = std::from_chars(name.data() + kPrefix.size(), end, seed);
-    if (error == std::errc() && rest == end) runs.emplace(seed, path / name);
+    if (!name.starts_with(kPrefix)) continue;
+    std::from_chars(name.data() + kPrefix.size(), end, seed);
+    const fs::path run = path / name;
+    if (name != fmt::format("{}{}", kPrefix, seed)) continue;
+    if (fs::exists(run / "recipe.resolved.toml") || fs::exists(run / "metrics.jsonl")) {
+      runs.emplace(seed, run);
+    }
   }
   std::vector<fs::path> folders;
   for (const auto& [seed, folder] : runs) folders.push_back(folder);
@@ -210,6 +214,7 @@ Json InspectSeedRuns(const fs::path& path) {
     Json row = {{"run", run.native()}, {"finished", finished}, {"step", log.step}};
     if (finished) row["model_step"] = log.finished->model_step;
     if (const report::ValidationRow* best = log.BestValidation()) {
+      row["best_step"] = best->step;
       for (const report::NamedNumber& measure : best->measures) {
         row[measure.name] = measure.AsDouble();
       }

@@ -35,7 +35,7 @@ struct CorpusCounts {
 // Writes lines of a corpus, or shows the first of them.
 class CorpusLines {
  public:
-  explicit CorpusLines(const PairsOptions& options) : options_(options) {
+  explicit CorpusLines(const PairsOptions& options) {
     if (options.dry_run) return;
     folder_.emplace(options.output);
     file_.emplace(folder_->staging() / "corpus.jsonl");
@@ -69,7 +69,6 @@ class CorpusLines {
                        report::OneLine(text, std::max<size_t>(columns, 24) - 4));
   }
 
-  const PairsOptions& options_;
   std::optional<AtomicFolder> folder_;
   std::optional<AtomicFile> file_;
   std::string line_, shown_;

@@ -142,8 +142,8 @@ class ModelBackend final : public serve::Backend {
                  .text = index_->text(one.document),
                  .title = index_->title(one.document)};
         if (options.by_document) {
-          found.passage = found.id;
-          found.id = data::DocumentOfPassage(found.passage);
+          const std::string_view document = data::DocumentOfPassage(found.id);
+          if (document != found.id) found.passage = std::exchange(found.id, document);
         }
         if (one.highlight) found.highlight = {one.highlight->begin, one.highlight->end};
       }

@@ -20,27 +20,40 @@ struct Word {
 };
 
 // Anywhere in a name; the first that fits counts, so that "neg_scores" is a score.
-constexpr std::array kParts = {
-    Word{"score", KeyRole::kScore},         Word{"scores", KeyRole::kScore},
-    Word{"label", KeyRole::kScore},         Word{"labels", KeyRole::kScore},
-    Word{"similarity", KeyRole::kScore},    Word{"similarities", KeyRole::kScore},
-    Word{"sim", KeyRole::kScore},           Word{"sims", KeyRole::kScore},
-    Word{"relevance", KeyRole::kScore},     Word{"relevant", KeyRole::kScore},
-    Word{"grade", KeyRole::kScore},         Word{"grades", KeyRole::kScore},
-    Word{"rating", KeyRole::kScore},        Word{"ratings", KeyRole::kScore},
-    Word{"margin", KeyRole::kScore},        Word{"margins", KeyRole::kScore},
-    Word{"logit", KeyRole::kScore},         Word{"logits", KeyRole::kScore},
-    Word{"probability", KeyRole::kScore},   Word{"probabilities", KeyRole::kScore},
-    Word{"judgement", KeyRole::kScore},     Word{"judgment", KeyRole::kScore},
-    Word{"duplicate", KeyRole::kScore},     Word{"feedback", KeyRole::kScore},
-    Word{"thumbs", KeyRole::kScore},        Word{"vote", KeyRole::kScore},
-    Word{"verdict", KeyRole::kScore},       Word{"helpful", KeyRole::kScore},
-    Word{"negative", KeyRole::kNegative},   Word{"negatives", KeyRole::kNegative},
-    Word{"neg", KeyRole::kNegative},        Word{"negs", KeyRole::kNegative},
-    Word{"distractor", KeyRole::kNegative}, Word{"distractors", KeyRole::kNegative},
-    Word{"irrelevant", KeyRole::kNegative}, Word{"nonrelevant", KeyRole::kNegative},
-    Word{"positive", KeyRole::kPositive},   Word{"positives", KeyRole::kPositive},
-    Word{"pos", KeyRole::kPositive}};
+constexpr std::array kParts = {Word{"score", KeyRole::kScore},
+                               Word{"scores", KeyRole::kScore},
+                               Word{"label", KeyRole::kScore},
+                               Word{"labels", KeyRole::kScore},
+                               Word{"similarity", KeyRole::kScore},
+                               Word{"similarities", KeyRole::kScore},
+                               Word{"sim", KeyRole::kScore},
+                               Word{"sims", KeyRole::kScore},
+                               Word{"relevance", KeyRole::kScore},
+                               Word{"relevant", KeyRole::kScore},
+                               Word{"grade", KeyRole::kScore},
+                               Word{"grades", KeyRole::kScore},
+                               Word{"rating", KeyRole::kScore},
+                               Word{"ratings", KeyRole::kScore},
+                               Word{"margin", KeyRole::kScore},
+                               Word{"margins", KeyRole::kScore},
+                               Word{"logit", KeyRole::kScore},
+                               Word{"logits", KeyRole::kScore},
+                               Word{"probability", KeyRole::kScore},
+                               Word{"probabilities", KeyRole::kScore},
+                               Word{"judgement", KeyRole::kScore},
+                               Word{"judgment", KeyRole::kScore},
+                               Word{"duplicate", KeyRole::kScore},
+                               Word{"negative", KeyRole::kNegative},
+                               Word{"negatives", KeyRole::kNegative},
+                               Word{"neg", KeyRole::kNegative},
+                               Word{"negs", KeyRole::kNegative},
+                               Word{"distractor", KeyRole::kNegative},
+                               Word{"distractors", KeyRole::kNegative},
+                               Word{"irrelevant", KeyRole::kNegative},
+                               Word{"nonrelevant", KeyRole::kNegative},
+                               Word{"positive", KeyRole::kPositive},
+                               Word{"positives", KeyRole::kPositive},
+                               Word{"pos", KeyRole::kPositive}};
 
 // The whole name, but for digits and what separates words.
 constexpr std::array kWholes = {
@@ -52,15 +65,22 @@ constexpr std::array kWholes = {
     Word{"document", KeyRole::kPositive}, Word{"documents", KeyRole::kPositive},
     Word{"sentence", KeyRole::kPositive}};
 
-// Anywhere in a name, and spelled right: "impression" has neighbours that mean something else.
-constexpr std::array<std::string_view, 5> kClicks = {"click", "clicks", "clicked", "impression",
-                                                     "impressions"};
+// Anywhere in a name, and spelled right: these words have neighbours that mean something else
+// ("thumb", "expression").
+constexpr std::array<std::string_view, 18> kFeedback = {
+    "feedback", "thumbs",    "thumbsup",    "thumbsdown", "vote",    "votes",
+    "upvote",   "upvotes",   "downvote",    "downvotes",  "upvoted", "downvoted",
+    "helpful",  "unhelpful", "helpfulness", "verdict",    "likes",   "dislikes"};
+constexpr std::array<std::string_view, 4> kClicks = {"click", "clicks", "clicked", "impressions"};
+// After "is": somebody chose the document.
+constexpr std::array<std::string_view, 3> kChosen = {"accepted", "correct", "selected"};
 
 // Last words of names that describe a text and are none.
-constexpr std::array<std::string_view, 27> kDescriptions = {
-    "id",    "ids",    "idx",  "index",  "indices", "indexes",  "docid", "docids", "uid",
-    "uuid",  "hash",   "type", "types",  "lang",    "language", "url",   "urls",   "source",
-    "title", "titles", "date", "length", "len",     "rank",     "ranks", "name",   "text"};
+constexpr std::array<std::string_view, 31> kDescriptions = {
+    "id",    "ids",    "idx",   "index",   "indices",  "indexes", "docid",    "docids",
+    "uid",   "uuid",   "hash",  "type",    "types",    "lang",    "language", "url",
+    "urls",  "source", "title", "titles",  "date",     "length",  "len",      "rank",
+    "ranks", "name",   "text",  "comment", "comments", "answer",  "review"};
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -109,8 +129,18 @@ std::optional<KeyRole> RoleWithin(const std::string& word) {
   return std::nullopt;
 }
 
-bool IsClicks(std::string_view word) {
-  return std::find(kClicks.begin(), kClicks.end(), word) != kClicks.end();
+template <size_t kCount>
+bool HasOneOf(std::span<const std::string> words,
+              const std::array<std::string_view, kCount>& known) {
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+    return std::find(known.begin(), known.end(), word) != known.end();
+  });
+}
+
+// "user_feedback", "thumbs_up", "is_accepted".
+bool SaysFeedback(std::span<const std::string> words) {
+  return HasOneOf(words, kFeedback) ||
+         (words.size() == 2 && words.front() == "is" && HasOneOf(words.subspan(1), kChosen));
 }
 
 template <size_t kCount>
@@ -134,6 +164,8 @@ std::string_view Name(KeyRole role) {
       return "negatives";
     case KeyRole::kScore:
       break;
+    case KeyRole::kFeedback:
+      return "feedback";
     case KeyRole::kClicks:
       return "clicks";
   }
@@ -149,6 +181,7 @@ std::string_view KeysOf(const FormatKeys& format, KeyRole role) {
     case KeyRole::kNegative:
       return format.negative;
     case KeyRole::kScore:
+    case KeyRole::kFeedback:
     case KeyRole::kClicks:
       break;
   }
@@ -168,7 +201,8 @@ std::optional<KeyLook> LookOfKey(std::string_view key, bool columns) {
     if (!role) role = RoleWithin(word);
     if (role && (!best || *role > *best)) best = role;  // a score before a negative or positive
   }
-  if (!best && std::any_of(words.begin(), words.end(), IsClicks)) best = KeyRole::kClicks;
+  if (!best && SaysFeedback(words)) best = KeyRole::kFeedback;
+  if (!best && HasOneOf(words, kClicks)) best = KeyRole::kClicks;
   if (!best && columns && words.size() == 1) best = RoleOf(words.front(), kWholes);
   if (!best) return std::nullopt;
   return KeyLook{*best, describes};
@@ -182,12 +216,12 @@ const std::optional<KeyLook>& UnreadKeys::LookOf(std::string_view key) {
 }
 
 DataError UnreadKeys::LooksLike(std::string_view key, KeyRole role, std::string_view within) const {
-  if (role == KeyRole::kClicks) {
+  if (role == KeyRole::kFeedback || role == KeyRole::kClicks) {
     return reader_.Error(fmt::format(
-        "\"{}\" looks like clicks, of which `tandem import` makes grades; to read every row as a "
-        "positive, pass over it by data.ignore_columns = [\"{}\"] in a recipe, --ignore-columns {} "
-        "elsewhere",
-        key, key, key));
+        "\"{}\" looks like {}, and without it the document is a positive: `tandem "
+        "import {} {}` makes grades of it; to pass over it, data.ignore_columns = "
+        "[\"{}\"] in a recipe, --ignore-columns {} elsewhere",
+        key, Name(role), role == KeyRole::kClicks ? "--clicks" : "--label", key, key, key));
   }
   return reader_.Error(fmt::format(
       "\"{}\"{} looks like {}, which this format has in {}: rename it, or pass over it by "
@@ -205,10 +239,12 @@ bool UnreadKeys::MayBePassedOver(const KeyLook& look, const Line& line) {
       return look.describes && line.negatives;
     case KeyRole::kScore:
       return look.describes && line.scores;
+    case KeyRole::kFeedback:
+      return look.describes || line.scores;
     case KeyRole::kClicks:
       break;
   }
-  return look.describes || line.scores;
+  return look.describes || line.scores || line.negatives;
 }
 
 void UnreadKeys::Pass(std::string_view key, const Line& line, std::string_view within) {

@@ -14,9 +14,9 @@
 
 namespace tandem::data {
 
-// kScore: also thumbs, votes and other feedback. kClicks: how often a document was shown or
+// kFeedback: thumbs, votes, what somebody has chosen. kClicks: how often a document was shown or
 // clicked.
-enum class KeyRole { kQuery, kPositive, kNegative, kScore, kClicks };
+enum class KeyRole { kQuery, kPositive, kNegative, kScore, kFeedback, kClicks };
 
 struct KeyLook {
   KeyRole role = KeyRole::kQuery;
@@ -50,7 +50,8 @@ class UnreadKeys {
   };
 
   // Throws DataError for a key that looks like a query, a positive, a negative or a score, unless
-  // it only describes one that is read, and for clicks on a line without scores. `within`: the list
+  // it only describes one that is read, and for feedback and clicks where nothing else on the line
+  // says how good the document is. `within`: the list
   // whose objects have it, or "".
   void Pass(std::string_view key, const Line& line, std::string_view within = {});
   // For a line that lacks what has `role`: throws as Pass does where one of its keys looks like it.

@@ -39,8 +39,9 @@ constexpr std::array<std::string_view, 11> kIds = {
     "id",         "_id", "doc_id",    "docid",      "document_id", "corpus_id",
     "passage_id", "pid", "answer_id", "product_id", "page_id"};
 constexpr std::array<std::string_view, 3> kQueryIds = {"query_id", "qid", "question_id"};
-constexpr std::array<std::string_view, 6> kClicks = {"clicks",      "click",      "clicked",
-                                                     "click_count", "num_clicks", "n_clicks"};
+constexpr std::array<std::string_view, 8> kClicks = {"clicks",       "click",       "clicked",
+                                                     "click_count",  "num_clicks",  "n_clicks",
+                                                     "total_clicks", "clicks_total"};
 constexpr std::array<std::string_view, 10> kImpressions = {
     "impressions",  "impression", "shown",
     "shows",        "views",      "num_impressions",
@@ -100,7 +101,8 @@ std::string_view RoleOfName(std::string_view name, bool* exact) {
       return "negative";
     case data::KeyRole::kScore:
       break;
-    case data::KeyRole::kClicks:  // a column of another name than those above: too little is known
+    case data::KeyRole::kFeedback:  // of another name than those above: too little is known
+    case data::KeyRole::kClicks:
       return "";
   }
   return "label";

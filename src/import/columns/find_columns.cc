@@ -1,12 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "data/lines/key_roles.h"
 #include "import/columns/column_choice.h"
 
 namespace tandem::import_data {
@@ -51,6 +53,7 @@ class ColumnFinder {
     TakeTitleForDocument();
     TakeByContents();
     CheckFound();
+    CheckNoGradesAreLeft();
     SayUnused();
     return std::move(found_);
   }
@@ -112,6 +115,27 @@ class ColumnFinder {
       }
       columns.group = chosen_.group;  // it may have another meaning as well
       found_.reasons.push_back(fmt::format("group: \"{}\"", chosen_.group));
+    }
+  }
+
+  // Without labels and clicks every row is a positive; a column that might say otherwise is not
+  // passed over in silence. Texts are none of these: what somebody wrote about the document.
+  void CheckNoGradesAreLeft() const {
+    if (!found_.columns.label.empty() || found_.columns.has_clicks()) return;
+    for (const ColumnSample& column : sample_.columns) {
+      constexpr uint64_t kLongLabel = 12;  // bytes, on average
+      if (IsTaken(column.name) || column.bytes > kLongLabel * column.rows) continue;
+      const std::optional<data::KeyLook> look = data::LookOfKey(column.name, true);
+      if (!look || look->describes) continue;
+      const bool is_clicks = look->role == data::KeyRole::kClicks;
+      if (!is_clicks && look->role != data::KeyRole::kFeedback) continue;
+      const std::string_view flag = is_clicks ? "--clicks" : "--label";
+      if ((is_clicks ? chosen_.clicks : chosen_.label) == kNoColumn) continue;
+      throw UsageError(fmt::format(
+          "{}: the column \"{}\" looks like {}, and without it every row is a positive: {} \"{}\" "
+          "reads it, {} - leaves it out",
+          file_, column.name, is_clicks ? "clicks" : "feedback on the document", flag, column.name,
+          flag));
     }
   }
 

@@ -102,7 +102,13 @@ bool TakeFromCache(const IndexEncoder& encoder, const search::EncodeOptions& enc
                    const StagedDocuments& staged, const ChangeOptions& options,
                    embeddings::StagedRows& vectors) {
   const auto rows = search::FindInCache(encoder.model, model::TextKind::kDocument, staged.rows(),
-                                        [&](size_t i) { return staged.text(i); },
+                                        [&](size_t i) {
+                                          if (i % kBlockRows == 0) {
+                                            ThrowIfStopped(options.stop);
+                                            staged.ReleasePages();
+                                          }
+                                          return staged.text(i);
+                                        },
                                         {.folder = encoder.cache, .encode = encode});
   if (!rows) return false;
   while (vectors.whole_rows() < staged.rows()) {

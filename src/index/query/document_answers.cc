@@ -1,6 +1,7 @@
 #include "index/query/document_answers.h"
 
 #include <algorithm>
+#include <span>
 #include <stdexcept>
 #include <string_view>
 #include <unordered_map>
@@ -10,6 +11,10 @@
 
 namespace tandem::index {
 namespace {
+
+// Passages of all queries that are searched for together, 48 bytes each: of a large index that
+// holds few documents, all passages may be asked for.
+constexpr size_t kMostAnswers = size_t{1} << 20;
 
 // The best passage of each document, of equal ones the first in the index.
 std::vector<Answer> BestPassages(const DocumentIndex& index, const std::vector<Answer>& answers) {
@@ -46,23 +51,29 @@ std::vector<std::vector<Answer>> FindDocuments(const DocumentIndex& index, const
   AnswerOptions deeper = options;
   for (size_t depth = 2 * options.k; !open.empty(); depth *= 4) {
     deeper.k = std::min(depth, std::max<size_t>(all, 1));
-    std::vector<float> rows;
-    for (const size_t q : open)
-      rows.insert(rows.end(), queries + q * width, queries + (q + 1) * width);
-    const auto answers = FindAnswers(index, rows.data(), open.size(), deeper, calibration, nullptr);
     std::vector<size_t> still_open;
-    for (size_t i = 0; i < open.size(); ++i) {
-      std::vector<Answer> best = BestPassages(index, answers[i]);
-      // All passages that could count were seen; or the last one scores below the last document.
-      const bool certain =
-          answers[i].size() < deeper.k || deeper.k >= all ||
-          (best.size() >= options.k && answers[i].back().score < best[options.k - 1].score);
-      if (!certain) {
-        still_open.push_back(open[i]);
-        continue;
+    const size_t together = std::max<size_t>(1, kMostAnswers / deeper.k);
+    for (size_t first = 0; first < open.size(); first += together) {
+      const std::span<const size_t> some =
+          std::span(open).subspan(first, std::min(together, open.size() - first));
+      std::vector<float> rows;
+      for (const size_t q : some)
+        rows.insert(rows.end(), queries + q * width, queries + (q + 1) * width);
+      const auto answers =
+          FindAnswers(index, rows.data(), some.size(), deeper, calibration, nullptr);
+      for (size_t i = 0; i < some.size(); ++i) {
+        std::vector<Answer> best = BestPassages(index, answers[i]);
+        // All passages that could count were seen; or the last one scores below the last document.
+        const bool certain =
+            answers[i].size() < deeper.k || deeper.k >= all ||
+            (best.size() >= options.k && answers[i].back().score < best[options.k - 1].score);
+        if (!certain) {
+          still_open.push_back(some[i]);
+          continue;
+        }
+        if (best.size() > options.k) best.resize(options.k);
+        found[some[i]] = std::move(best);
       }
-      if (best.size() > options.k) best.resize(options.k);
-      found[open[i]] = std::move(best);
     }
     open = std::move(still_open);
   }

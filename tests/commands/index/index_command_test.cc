@@ -204,7 +204,9 @@ TEST_F(IndexCommandTest, EmbeddingsOfTheCacheHaveTheBytesOfEncodedOnes) {
     WriteFileAtomically(Path("data/corpus.jsonl"), documents);
     WriteFileAtomically(Path("data/queries.jsonl"), R"({"_id": "q", "text": "a"})");
     WriteFileAtomically(Path("data/qrels/test.tsv"), "query-id\tcorpus-id\tscore\nq\td1\t1\n");
-    return RunTandem({"evaluate", Path("model"), Path("data"), "--threads", "2"}).exit_code;
+    return RunTandem(
+               {"evaluate", "--model", Path("model"), "--dataset", Path("data"), "--threads", "2"})
+        .exit_code;
   };
   const auto build = [&](std::vector<std::string> flags) {
     std::vector<std::string> arguments = {"build",    Path("model"), Path("data/corpus.jsonl"),

@@ -218,6 +218,7 @@ TEST_F(InspectCommand, RunsOfSeveralSeeds) {
   Write("runs/seed-10/metrics.jsonl", log);
   Write("runs/seed-9/metrics.jsonl", "{\"step\": 3, \"loss\": 0.5}\n");
   Write("runs/seed-x/metrics.jsonl", log);
+  Write("runs/seed-09/metrics.jsonl", log);  // of somebody else's
   Write("runs/seed-11/other", "");
   const auto found = nlohmann::json::parse(Inspect("runs", "json").out);
   EXPECT_EQ(found["kind"], "training_runs_of_seeds");
@@ -226,6 +227,7 @@ TEST_F(InspectCommand, RunsOfSeveralSeeds) {
   EXPECT_EQ(found["runs"][0]["step"], 3);
   EXPECT_EQ(found["runs"][0]["finished"], false);
   EXPECT_EQ(found["runs"][1]["mrr"], 0.25);
+  EXPECT_EQ(found["runs"][1]["best_step"], 4);
   EXPECT_EQ(found["runs"][1]["bytes"], log.size());
   EXPECT_GT(found["bytes"], log.size());
 }

@@ -12,7 +12,8 @@ namespace {
 std::string Look(std::string_view key, bool columns = true) {
   const std::optional<KeyLook> look = LookOfKey(key, columns);
   if (!look) return "";
-  constexpr std::string_view kNames[] = {"query", "positive", "negative", "score", "clicks"};
+  constexpr std::string_view kNames[] = {"query", "positive", "negative",
+                                         "score", "feedback", "clicks"};
   return std::string(kNames[static_cast<int>(look->role)]) + (look->describes ? ", described" : "");
 }
 
@@ -32,9 +33,12 @@ TEST(LookOfKey, NamesOfTextsAndScores) {
   }
   for (const char* key :
        {"similarity_score", "scroe", "lable", "Label", "gold_label", "relevance", "neg_scores",
-        "is_relevant", "is_duplicate", "margin", "ce_score", "simscores", "feedback",
-        "user_feedback", "thumbs_up", "vote", "helpful", "verdict"}) {
+        "is_relevant", "is_duplicate", "margin", "ce_score", "simscores"}) {
     EXPECT_EQ(Look(key), "score") << key;
+  }
+  for (const char* key : {"feedback", "user_feedback", "thumbs_up", "vote", "votes", "upvotes",
+                          "helpful", "is_helpful", "verdict", "is_accepted", "helpful_votes"}) {
+    EXPECT_EQ(Look(key), "feedback") << key;
   }
   for (const char* key : {"clicks", "num_clicks", "clicked", "impressions"}) {
     EXPECT_EQ(Look(key), "clicks") << key;
@@ -42,10 +46,12 @@ TEST(LookOfKey, NamesOfTextsAndScores) {
 }
 
 TEST(LookOfKey, NamesThatSayNothing) {
-  for (const char* key :
-       {"id",      "idx",   "source", "title", "type", "lang",     "task",          "dataset",
-        "url",     "store", "scope",  "grape", "kind", "query_id", "question_type", "document_id",
-        "context", "text",  "",       "_",     "7",    "prompt",   "expression",    "notes"}) {
+  for (const char* key : {"id",          "idx",     "source",       "title",    "type",
+                          "lang",        "task",    "dataset",      "url",      "store",
+                          "scope",       "grape",   "kind",         "query_id", "question_type",
+                          "document_id", "context", "text",         "",         "_",
+                          "7",           "prompt",  "expression",   "notes",    "thumb",
+                          "thumb_url",   "correct", "selected_text"}) {
     EXPECT_EQ(Look(key), "") << key;
   }
   EXPECT_EQ(Look("negative_ids"), "negative, described");
@@ -73,12 +79,19 @@ TEST_F(KeysOfColumns, ALookAlikeIsAnErrorThatSaysWhatToDo) {
   EXPECT_THAT(ErrorOf(R"({"query": "a", "positive": "p", "similarity_score": 0.1})"),
               testing::HasSubstr("\"similarity_score\" looks like labels or scores"));
   EXPECT_EQ(ErrorOf(R"({"query": "a", "positive": "p", "clicks": 3})"),
-            "f.jsonl:1: \"clicks\" looks like clicks, of which `tandem import` makes grades; to "
-            "read every row as a positive, pass over it by data.ignore_columns = [\"clicks\"] in a "
-            "recipe, --ignore-columns clicks elsewhere");
-  // Beside a grade they decide nothing.
-  EXPECT_EQ(Read(R"({"query": "a", "positive": "p", "clicks": 3, "score": 0.5})").documents.size(),
-            1U);
+            "f.jsonl:1: \"clicks\" looks like clicks, and without it the document is a positive: "
+            "`tandem import --clicks clicks` makes grades of it; to pass over it, "
+            "data.ignore_columns = [\"clicks\"] in a recipe, --ignore-columns clicks elsewhere");
+  EXPECT_THAT(ErrorOf(R"({"query": "a", "positive": "p", "feedback": "down"})"),
+              testing::HasSubstr("\"feedback\" looks like feedback, and without it the document is "
+                                 "a positive: `tandem import --label feedback` makes"));
+  // Beside what says how good a document is they decide nothing.
+  for (const char* line : {R"({"query": "a", "positive": "p", "clicks": 3, "score": 0.5})",
+                           R"({"query": "a", "positive": "p", "negative": "n", "clicks": 3})",
+                           R"({"query": "a", "positive": "p", "feedback": "up", "score": 0.5})",
+                           R"({"query": "a", "positive": "p", "feedback_comment": "thanks"})"}) {
+    EXPECT_EQ(Read(line).queries.size(), 1U) << line;
+  }
   EXPECT_THAT(ErrorOf(R"({"quesion": "a", "positive": "p"})"),
               testing::HasSubstr("\"quesion\" looks like a query"));
   // Ids of negatives say something only beside the negatives.
