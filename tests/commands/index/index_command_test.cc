@@ -219,9 +219,14 @@ TEST_F(IndexCommandTest, EmbeddingsOfTheCacheHaveTheBytesOfEncodedOnes) {
   std::filesystem::create_directories(Path("data/qrels"));
   ASSERT_EQ(evaluate(corpus), 0);
   constexpr const char* kTaken = "200 of 200 embeddings are from ";
-  EXPECT_EQ(build({"--no-cache"}).find(kTaken), std::string::npos);
+  constexpr const char* kEncoded = "encode documents 100%";
+  const std::string without_cache = build({"--no-cache"});
+  EXPECT_EQ(without_cache.find(kTaken), std::string::npos);
+  EXPECT_THAT(without_cache, HasSubstr(kEncoded));
   const std::string encoded = FilesOf(Path("index")).at("segment-000001/vectors.f32");
-  EXPECT_THAT(build({}), HasSubstr(kTaken));
+  const std::string with_cache = build({});
+  EXPECT_THAT(with_cache, HasSubstr(kTaken));
+  EXPECT_EQ(with_cache.find(kEncoded), std::string::npos);
   EXPECT_EQ(FilesOf(Path("index")).at("segment-000002/vectors.f32"), encoded);
   EXPECT_EQ(build({"--max-document-tokens", "3"}).find("are from "), std::string::npos);
 
