@@ -8,8 +8,8 @@ search::RetrievalTask JudgedSet::Task() const {
                                : search::RetrievalTask(groups, dataset.queries, dataset.judged);
 }
 
-data::Texts JudgedSet::ShownDocuments() const {
-  return groups.starts.empty() ? judged.dataset.documents : data::DocumentsWithTexts(groups);
+void JudgedSet::AddTexts() {
+  if (!groups.starts.empty()) judged.dataset.documents = data::DocumentsWithTexts(groups);
 }
 
 JudgedSet LoadJudgedSet(const std::filesystem::path& folder, std::string_view split,

@@ -18,8 +18,9 @@ struct JudgedSet {
   // Views into this object.
   search::RetrievalTask Task() const;
 
-  // The documents with texts to be shown: by document those of their first passages, as a copy.
-  data::Texts ShownDocuments() const;
+  // By document: gives the documents the texts of their first passages, to be shown. Else nothing:
+  // they have their own.
+  void AddTexts();
 };
 
 // Throws what LoadJudgedData and LoadJudgedDocuments throw.

@@ -167,8 +167,8 @@ class Importer {
     const auto most = std::max_element(
         kinds.begin(), kinds.end(),
         [](const RejectedKind& a, const RejectedKind& b) { return a.rows < b.rows; });
-    return fmt::format("{} of them {} (the first: {}: {})", most->rows, most->kind,
-                       most->first_place, most->first_reason);
+    return fmt::format("{} of them {} (the first: {}:{}: {})", most->rows, most->kind,
+                       most->first_file, most->first_line, most->first_reason);
   }
 
   // Puts the rejected rows beside the output, which is not made.

@@ -118,7 +118,7 @@ TEST_F(ImportDataTest, OfLabels) {
   EXPECT_EQ(report.contradicting, 2U);  // the higher grade stands, whichever comes first
   ASSERT_EQ(report.rejected_kinds.size(), 2U);
   EXPECT_EQ(report.rejected_kinds[0].kind, "rows whose label has no number");
-  EXPECT_THAT(report.rejected_kinds[0].first_place, testing::EndsWith(":5"));
+  EXPECT_EQ(report.rejected_kinds[0].first_line, "5");
   EXPECT_EQ(report.rejected_kinds[1].kind, "rows without a label");
 }
 
@@ -172,8 +172,8 @@ TEST_F(ImportDataTest, NamesTheElementOfAnArrayThatStandsOnOneLine) {
   options.most_rejected = 1;
   const ImportReport report = Import({json}, options);
   ASSERT_EQ(report.rejected_kinds.size(), 2U);
-  EXPECT_EQ(report.rejected_kinds[0].first_place, json + ":1, element 2");
-  EXPECT_EQ(report.rejected_kinds[1].first_place, json + ":1, element 3");
+  EXPECT_EQ(report.rejected_kinds[0].first_line, "1, element 2");
+  EXPECT_EQ(report.rejected_kinds[1].first_line, "1, element 3");
   EXPECT_THAT(Read("out/rejected.jsonl"), HasSubstr(R"("line": 1, "element": 3, "reason": )"));
 }
 

@@ -93,7 +93,8 @@ ComparedSystem Measure(const std::string& path, const JudgedSet& loaded,
 }  // namespace
 
 void RunCompareModels(const CompareCommandOptions& options) {
-  const JudgedSet loaded = LoadJudgedSet(options.dataset, options.split, options.by_document);
+  JudgedSet loaded = LoadJudgedSet(options.dataset, options.split, options.by_document);
+  loaded.AddTexts();
   if (const std::string what = WhatIsCompared(options.systems); !what.empty()) Note(what);
   std::vector<ComparedSystem> systems =
       UntilStopped("nothing was compared" + KeptInCache(options.no_cache), [&] {
@@ -104,8 +105,9 @@ void RunCompareModels(const CompareCommandOptions& options) {
         }
         return found;
       });
+  data::Dataset& dataset = loaded.judged.dataset;
   FinishComparison(systems, loaded.judged.qrels,
-                   {loaded.judged.dataset.queries, loaded.ShownDocuments()}, options);
+                   {std::move(dataset.queries), std::move(dataset.documents)}, options);
 }
 
 }  // namespace tandem::app

@@ -36,21 +36,21 @@ Json ColumnRows(const ImportReport& report) {
   return rows;
 }
 
-// The place of a row for a person: of the only file its line alone, so that it fits into a table.
-std::string PlaceToRead(const ImportReport& report, const std::string& place) {
-  const std::string file = report.sources.front().file + ":";
-  if (report.sources.size() > 1 || !place.starts_with(file)) return place;
-  return "line " + place.substr(file.size());
+// The place of a kind's first row: for a person, of the only file its line alone, so that it fits
+// into a table.
+std::string FirstOf(const ImportReport& report, const import_data::RejectedKind& kind,
+                    bool with_file) {
+  if (!with_file && report.sources.size() == 1) return "line " + kind.first_line;
+  return fmt::format("{}:{}", kind.first_file, kind.first_line);
 }
 
 Json RejectedRows(const ImportReport& report, bool whole_texts) {
   Json rows = Json::array();
   for (const import_data::RejectedKind& kind : report.rejected_kinds) {
-    rows.push_back(
-        {{"rejected", kind.kind},
-         {"rows", kind.rows},
-         {"first", whole_texts ? kind.first_place : PlaceToRead(report, kind.first_place)},
-         {"reason", kind.first_reason}});
+    rows.push_back({{"rejected", kind.kind},
+                    {"rows", kind.rows},
+                    {"first", FirstOf(report, kind, whole_texts)},
+                    {"reason", kind.first_reason}});
   }
   return rows;
 }

@@ -46,7 +46,7 @@ class Recorder {
         model_(LoadModel(globals, flags)),
         data_(LoadJudgedSet(set.folder, set.split, set.by_document)),
         judged_(data_.judged) {
-    data_.judged.dataset.documents = data_.ShownDocuments();
+    data_.AddTexts();
     if (judged_.dataset.documents.size() < 2) {
       throw DataError(set.folder, 0, "",
                       "the corpus has one document, so that every ranking of it is the same; "

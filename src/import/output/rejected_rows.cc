@@ -10,10 +10,9 @@
 namespace tandem::import_data {
 namespace {
 
-std::string PlaceOf(const Row& row) {
-  std::string place = fmt::format("{}:{}", row.file, row.line);
-  if (row.element > 0) place += fmt::format(", element {}", row.element);
-  return place;
+std::string LineOf(const Row& row) {
+  return row.element == 0 ? std::to_string(row.line)
+                          : fmt::format("{}, element {}", row.line, row.element);
 }
 
 }  // namespace
@@ -28,7 +27,8 @@ void RejectedRows::Add(const Row& row) {
   } else {
     kinds_.push_back({.kind = std::string(row.problem_kind),
                       .rows = 1,
-                      .first_place = PlaceOf(row),
+                      .first_file = std::string(row.file),
+                      .first_line = LineOf(row),
                       .first_reason = row.problem});
   }
   if (path_.empty()) return;

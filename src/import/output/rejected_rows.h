@@ -17,14 +17,15 @@ namespace tandem::import_data {
 struct RejectedKind {
   std::string kind;
   uint64_t rows = 0;
-  std::string first_place;  // "faq.csv:3", "rows.json:1, element 7"
+  std::string first_file;
+  std::string first_line;  // "3", of an array "1, element 7"
   std::string first_reason;
 };
 
 class RejectedRows {
  public:
-  // Rows go to `path`, a line of JSON each, {"file", "line", "reason", "row"}, of
-  // an array also "element", where bytes that are
+  // Rows go to `path`, a line of JSON each, {"file", "line", "reason", "row"}, of an array also
+  // "element", where bytes that are
   // not UTF-8 are U+FFFD. The file is there once Commit was called, and only if there was a row.
   // An empty path: rows are only counted.
   explicit RejectedRows(std::filesystem::path path) : path_(std::move(path)) {}
