@@ -25,6 +25,20 @@ endif()
 list(APPEND TANDEM_COMPILE_OPTIONS ${TANDEM_PROCESSOR_OPTIONS})
 set(TANDEM_COMPILE_DEFINITIONS ${TANDEM_PROCESSOR_DEFINITIONS})
 set(TANDEM_LINK_OPTIONS "LINKER:--as-needed") # libraries of which nothing is used are not loaded
+
+# Some toolchains link libstdc++ into each program. oneDNN and libtorch bring the shared one, half of
+# whose symbols the program's would then replace: the first std::call_once inside oneDNN called null. So
+# programs and plug-ins name the shared one first.
+include(CheckCXXSourceCompiles)
+set(CMAKE_REQUIRED_LIBRARIES "-l:libstdc++.so.6")
+check_cxx_source_compiles(
+  "#include <string>
+#ifndef __GLIBCXX__
+#error another standard library
+#endif
+int main(int count, char** texts) { return std::string(texts[count - 1]).empty(); }"
+  TANDEM_HAS_SHARED_LIBSTDCXX)
+unset(CMAKE_REQUIRED_LIBRARIES)
 if(TANDEM_SANITIZE)
   list(APPEND TANDEM_COMPILE_OPTIONS -fsanitize=${TANDEM_SANITIZE} -fno-omit-frame-pointer
        -fno-sanitize-recover=all)
@@ -66,6 +80,10 @@ function(tandem_common_options target)
   target_compile_options(${target} PRIVATE ${TANDEM_COMPILE_OPTIONS})
   target_compile_definitions(${target} PRIVATE ${TANDEM_COMPILE_DEFINITIONS})
   target_link_options(${target} PRIVATE ${TANDEM_LINK_OPTIONS})
+  get_target_property(type ${target} TYPE)
+  if(TANDEM_HAS_SHARED_LIBSTDCXX AND type MATCHES "EXECUTABLE|MODULE")
+    target_link_libraries(${target} PRIVATE "-l:libstdc++.so.6")
+  endif()
   if(TANDEM_UNITY_BUILD)
     tandem_unity_build(${target})
   endif()

@@ -1,6 +1,6 @@
 # Run by ctest: installs what the Debian packages hold from BUILD into SCRATCH and compares the lists of
 # their files with what they must have and must not have. WITH_TORCH: whether there is a plug-in, which
-# then lies in PLUG_IN.
+# then lies in PLUG_IN. READELF: of the compiler's binutils.
 cmake_minimum_required(VERSION 3.25)
 file(REMOVE_RECURSE "${SCRATCH}")
 execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --component runtime --prefix ${SCRATCH}
@@ -44,6 +44,13 @@ foreach(file IN LISTS expected)
     message(FATAL_ERROR "the package has no ${file}")
   endif()
 endforeach()
+
+# The libraries that the program loads bring the shared libstdc++: it must not have a copy of its own.
+execute_process(COMMAND ${READELF} --dynamic --wide ${SCRATCH}/bin/tandem OUTPUT_VARIABLE dynamic
+                COMMAND_ERROR_IS_FATAL ANY)
+if(NOT dynamic MATCHES "NEEDED[^\n]*\\[lib(std)?c\\+\\+\\.so")
+  message(FATAL_ERROR "the program is not linked with the shared libstdc++:\n${dynamic}")
+endif()
 
 # What is for developers.
 foreach(file IN LISTS files)

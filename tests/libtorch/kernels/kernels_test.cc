@@ -338,5 +338,34 @@ TEST_F(KernelsOnAGpu, AttentionGivesTheSameBytesAgain) {
   EXPECT_TRUE(first[1].equal(second[1]));
 }
 
+// Without a backward pass, too: what a forward pass has kept of its input goes with its result.
+TEST_F(KernelsOnAGpu, AGraphThatIsDroppedIsReleased) {
+  const AttentionProblem problem(
+      {.lengths = {20, 7}, .shape = {2, 2, 64}, .rule = {.scale = 0.125}});
+  const PackedTokens tokens = problem.tokens.To(TestDevice());
+  const auto expect_released = [](const char* name, const at::Tensor& input,
+                                  const std::function<at::Tensor(const at::Tensor&)>& compute) {
+    const at::Tensor leaf = input.detach().clone().requires_grad_();
+    const int64_t launched = kernels::LaunchCount();
+    at::Tensor out = compute(leaf);
+    EXPECT_GT(kernels::LaunchCount(), launched) << name;
+    EXPECT_GT(leaf.storage().use_count(), 1) << name << " keeps nothing of its input";
+    out.reset();
+    EXPECT_EQ(leaf.storage().use_count(), 1) << name;
+  };
+  expect_released("attention", AsTorch(problem.qkv).to(device()).to(at::kBFloat16),
+                  [&](const at::Tensor& qkv) {
+                    return kernels::Attention(qkv, TokensOf(tokens), problem.setting.shape,
+                                              problem.setting.rule, {});
+                  });
+  const at::Tensor gamma = Numbers({64}, at::kFloat);
+  expect_released("a step over rows", Numbers({27, 64}, at::kFloat), [&](const at::Tensor& x) {
+    return portable::Do({.x = x,
+                         .norm = {Norms::kLayerNorm, gamma, gamma, 1e-12},
+                         .row_keys = TokensOf(tokens).row_keys,
+                         .result = at::kFloat});
+  });
+}
+
 }  // namespace
 }  // namespace tandem::libtorch
