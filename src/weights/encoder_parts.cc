@@ -12,7 +12,7 @@
 namespace tandem::weights {
 namespace {
 
-constexpr std::string_view kLayers = "layers.";
+constexpr std::string_view kLayerPrefix = "layers.";
 constexpr std::string_view kAllLinear = "all-linear";
 
 void Add(const NormSpec& norm, std::vector<std::string>* tensors) {
@@ -43,7 +43,7 @@ EncoderPart Embeddings(const EncoderSpec& spec) {
 }
 
 EncoderPart LayerPart(const LayerSpec& layer, size_t index) {
-  EncoderPart part{fmt::format("{}{}", kLayers, index), {}};
+  EncoderPart part{fmt::format("{}{}", kLayerPrefix, index), {}};
   for (const LinearSpec* linear : LinearsOf(layer)) Add(*linear, &part.tensors);
   for (const NormSpec* norm :
        {&layer.attention_norm, &layer.query_norm, &layer.key_norm, &layer.attention_output_norm,
@@ -68,8 +68,8 @@ struct LayerRange {
 };
 std::optional<LayerRange> RangeOf(std::string_view pattern) {
   const size_t dash = pattern.find('-');
-  if (!pattern.starts_with(kLayers) || dash == std::string_view::npos) return std::nullopt;
-  const auto first = NumberOf(pattern.substr(kLayers.size(), dash - kLayers.size()));
+  if (!pattern.starts_with(kLayerPrefix) || dash == std::string_view::npos) return std::nullopt;
+  const auto first = NumberOf(pattern.substr(kLayerPrefix.size(), dash - kLayerPrefix.size()));
   const auto last = NumberOf(pattern.substr(dash + 1));
   if (!first || !last) return std::nullopt;
   return LayerRange{*first, *last};
@@ -110,8 +110,8 @@ std::vector<EncoderPart> PartsOf(const EncoderSpec& spec) {
 bool NamesPart(std::string_view pattern, std::string_view part) {
   if (pattern == part) return true;
   const std::optional<LayerRange> range = RangeOf(pattern);
-  if (!range || !part.starts_with(kLayers)) return false;
-  const auto number = NumberOf(part.substr(kLayers.size()));
+  if (!range || !part.starts_with(kLayerPrefix)) return false;
+  const auto number = NumberOf(part.substr(kLayerPrefix.size()));
   return number && range->first <= *number && *number <= range->last;
 }
 
@@ -120,7 +120,7 @@ std::string MissingLayer(std::string_view pattern, const std::vector<EncoderPart
   if (!range) return "";
   // Layers are counted from 0 without a gap, so that the ends tell.
   for (const size_t number : {range->first, range->last}) {
-    std::string layer = fmt::format("{}{}", kLayers, number);
+    std::string layer = fmt::format("{}{}", kLayerPrefix, number);
     if (std::none_of(parts.begin(), parts.end(),
                      [&](const EncoderPart& part) { return part.name == layer; })) {
       return layer;
@@ -133,7 +133,7 @@ std::string PartsText(const std::vector<std::string>& parts) {
   std::vector<std::string> texts;
   std::string first_layer, last_layer;
   for (const std::string& part : parts) {
-    if (!part.starts_with(kLayers)) {
+    if (!part.starts_with(kLayerPrefix)) {
       texts.push_back(part);
       continue;
     }

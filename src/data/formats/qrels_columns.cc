@@ -25,14 +25,15 @@ constexpr std::string_view kExpected =
     "iteration, document and grade, separated by blanks";
 
 // Spellings of each column's name, without case, hyphens, underscores and blanks.
-constexpr std::string_view kQueryNames[] = {"queryid", "query", "qid", "q", "topicid", "topic"};
-constexpr std::string_view kDocumentNames[] = {"corpusid", "corpus",    "documentid", "document",
-                                               "docid",    "doc",       "docno",      "passageid",
-                                               "passage",  "productid", "pid",        "did"};
-constexpr std::string_view kGradeNames[] = {"score",          "relevance", "relevancescore",
-                                            "relevancelabel", "rel",       "grade",
-                                            "label",          "judgement", "judgment"};
-constexpr std::string_view kIterationNames[] = {"iteration", "iter", "q0", "unused"};
+constexpr std::string_view kQueryColumnNames[] = {"queryid", "query",   "qid",
+                                                  "q",       "topicid", "topic"};
+constexpr std::string_view kDocumentColumnNames[] = {
+    "corpusid", "corpus",    "documentid", "document",  "docid", "doc",
+    "docno",    "passageid", "passage",    "productid", "pid",   "did"};
+constexpr std::string_view kGradeColumnNames[] = {"score",          "relevance", "relevancescore",
+                                                  "relevancelabel", "rel",       "grade",
+                                                  "label",          "judgement", "judgment"};
+constexpr std::string_view kIterationColumnNames[] = {"iteration", "iter", "q0", "unused"};
 
 template <size_t kCount>
 bool IsAmong(std::string_view name, const std::string_view (&names)[kCount]) {
@@ -97,13 +98,13 @@ class HeaderReader {
     columns_.count = names.size();
     for (size_t i = 0; i < names.size(); ++i) {
       const std::string name = Plain(names[i]);
-      if (IsAmong(name, kQueryNames)) {
+      if (IsAmong(name, kQueryColumnNames)) {
         Put(i, "queries", &query_);
-      } else if (IsAmong(name, kDocumentNames)) {
+      } else if (IsAmong(name, kDocumentColumnNames)) {
         Put(i, "documents", &document_);
-      } else if (IsAmong(name, kGradeNames)) {
+      } else if (IsAmong(name, kGradeColumnNames)) {
         Put(i, "grades", &grade_);
-      } else if (!IsAmong(name, kIterationNames)) {
+      } else if (!IsAmong(name, kIterationColumnNames)) {
         others_.push_back(names[i]);
       }
     }

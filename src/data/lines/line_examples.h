@@ -13,7 +13,7 @@
 
 namespace tandem::data {
 
-struct ScoredDocument {
+struct JudgedDocument {
   uint32_t document = 0;
   double score = kNoScore;
 };
@@ -21,8 +21,8 @@ struct ScoredDocument {
 // The content of the lines of one query.
 struct LineExample {
   uint32_t query = 0;
-  std::vector<ScoredDocument> positives;  // in the order of the judgements
-  std::vector<ScoredDocument> negatives;
+  std::vector<JudgedDocument> positives;  // in the order of the judgements
+  std::vector<JudgedDocument> negatives;
   size_t unjudged = 0;  // left out: grade below 0 in a file of judgements
   size_t between = 0;   // left out: grade above 0, but below WriteOptions::positive_grade
   size_t empty = 0;     // left out: negatives without text, which readers of lines leave out

@@ -24,12 +24,6 @@ uint64_t DoubledWins(const std::vector<double>& positives, const std::vector<dou
   return doubled;
 }
 
-void CheckScores(const std::vector<double>& scores) {
-  if (std::any_of(scores.begin(), scores.end(), [](double score) { return std::isnan(score); })) {
-    throw NumericError("auc: a score is not a number");
-  }
-}
-
 // Its arguments are copies, which it sorts.
 std::optional<double> Auc(std::vector<double> positives, size_t missing,
                           std::vector<double> negatives) {
@@ -44,6 +38,12 @@ std::optional<double> Auc(std::vector<double> positives, size_t missing,
 }
 
 }  // namespace
+
+void CheckScores(std::span<const double> scores) {
+  if (std::any_of(scores.begin(), scores.end(), [](double score) { return std::isnan(score); })) {
+    throw NumericError("a score of the samples is not a number");
+  }
+}
 
 std::optional<double> PooledAuc(std::span<const QuerySamples> samples) {
   std::vector<double> positives;

@@ -7,15 +7,6 @@
 #include "base/error.h"
 
 namespace tandem::eval {
-namespace {
-
-void CheckScores(std::span<const double> scores) {
-  if (std::any_of(scores.begin(), scores.end(), [](double score) { return std::isnan(score); })) {
-    throw NumericError("a score of the samples is not a number");
-  }
-}
-
-}  // namespace
 
 ScoreLevels LevelsOf(std::vector<ScoredCount> all) {
   std::sort(all.begin(), all.end(), [](const ScoredCount& a, const ScoredCount& b) {

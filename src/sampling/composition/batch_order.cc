@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kMostTrend = 0.02;
 constexpr int kMostOrders = 100;
-constexpr size_t kFewBatches = 16;
+constexpr size_t kFewBatchesToOrder = 16;
 
 // Ranks from 0, equal lengths sharing the mean of theirs.
 std::vector<double> RanksOf(std::span<const uint32_t> lengths) {
@@ -84,7 +84,7 @@ std::vector<uint32_t> ShuffledOrder(size_t batches, RandomStream& random) {
 
 std::vector<uint32_t> BalancedOrder(std::span<const uint32_t> batch_of, size_t batches,
                                     std::span<const uint32_t> lengths, RandomStream& random) {
-  if (batches < kFewBatches) return ShuffledOrder(batches, random);
+  if (batches < kFewBatchesToOrder) return ShuffledOrder(batches, random);
   const Trend trend(batch_of, batches, lengths);
   std::vector<uint32_t> by_place = Numbers(batches), best;
   double least = 2;

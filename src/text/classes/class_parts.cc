@@ -14,7 +14,7 @@ namespace {
 using Kind = TokenizerClass;
 using Arguments = TokenizerArguments;
 
-constexpr const char* kMark = "\u2581";
+constexpr const char* kMetaspace = "\u2581";
 
 // The defaults that a class takes by name alone.
 using DefaultNames = std::initializer_list<std::pair<const char*, const char*>>;
@@ -159,7 +159,7 @@ class PartsMaker {
 
   static Json Metaspace(const char* prepend_scheme, bool split) {
     return {{"type", "Metaspace"},
-            {"replacement", kMark},
+            {"replacement", kMetaspace},
             {"prepend_scheme", prepend_scheme},
             {"split", split}};
   }
@@ -237,7 +237,7 @@ class PartsMaker {
                {"pad_token", "<pad>"},
                {"mask_token", "<mask>"}});
     parts_.normalizer =
-        Json{{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", kMark}}.Dump();
+        Json{{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", kMetaspace}}.Dump();
     parts_.pre_tokenizer = Json{
         {"type", "Split"},
         {"pattern", {{"String", " "}}},

@@ -4,29 +4,29 @@
 
 namespace tandem::text {
 
-using Kind = PairPiece::Kind;
+using PieceKind = PairPiece::Kind;
 
 size_t PairTemplate::special_tokens() const {
   return static_cast<size_t>(
       std::count_if(pieces.begin(), pieces.end(),
-                    [](const PairPiece& piece) { return piece.kind == Kind::kSpecial; }));
+                    [](const PairPiece& piece) { return piece.kind == PieceKind::kSpecial; }));
 }
 
 PairTemplate BertPair(int32_t cls, int32_t sep) {
-  return {{{Kind::kSpecial, cls, 0},
-           {Kind::kFirst, 0, 0},
-           {Kind::kSpecial, sep, 0},
-           {Kind::kSecond, 0, 1},
-           {Kind::kSpecial, sep, 1}}};
+  return {{{PieceKind::kSpecial, cls, 0},
+           {PieceKind::kFirst, 0, 0},
+           {PieceKind::kSpecial, sep, 0},
+           {PieceKind::kSecond, 0, 1},
+           {PieceKind::kSpecial, sep, 1}}};
 }
 
 PairTemplate RobertaPair(int32_t cls, int32_t sep) {
-  return {{{Kind::kSpecial, cls, 0},
-           {Kind::kFirst, 0, 0},
-           {Kind::kSpecial, sep, 0},
-           {Kind::kSpecial, sep, 0},
-           {Kind::kSecond, 0, 0},
-           {Kind::kSpecial, sep, 0}}};
+  return {{{PieceKind::kSpecial, cls, 0},
+           {PieceKind::kFirst, 0, 0},
+           {PieceKind::kSpecial, sep, 0},
+           {PieceKind::kSpecial, sep, 0},
+           {PieceKind::kSecond, 0, 0},
+           {PieceKind::kSpecial, sep, 0}}};
 }
 
 std::pair<size_t, size_t> LongestFirst(size_t first, size_t second, size_t most) {
@@ -45,10 +45,10 @@ void AppendPair(const PairTemplate& pair, std::span<const int32_t> first,
                 std::span<const int32_t> second, std::vector<int32_t>* ids,
                 std::vector<int32_t>* types) {
   for (const PairPiece& piece : pair.pieces) {
-    if (piece.kind == Kind::kSpecial) {
+    if (piece.kind == PieceKind::kSpecial) {
       ids->push_back(piece.id);
     } else {
-      const std::span<const int32_t> text = piece.kind == Kind::kFirst ? first : second;
+      const std::span<const int32_t> text = piece.kind == PieceKind::kFirst ? first : second;
       ids->insert(ids->end(), text.begin(), text.end());
     }
     types->resize(ids->size(), piece.type);

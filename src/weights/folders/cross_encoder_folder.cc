@@ -17,7 +17,6 @@
 namespace tandem::weights {
 namespace {
 
-constexpr const char* kSettings = "config_sentence_transformers.json";
 constexpr std::string_view kClassifier = "ForSequenceClassification";
 
 // Throws for modules after the Transformer: they would change its scores.
@@ -110,8 +109,8 @@ int64_t CrossEncoderFolder::parameter_count() const {
 }
 
 bool IsCrossEncoder(const ModelFiles& files) {
-  if (files.Has(kSettings)) {
-    const auto type = files.Read(kSettings).String("model_type");
+  if (files.Has(kModelSettings)) {
+    const auto type = files.Read(kModelSettings).String("model_type");
     if (type) return *type == "CrossEncoder";
   }
   if (files.Has(kModulesFile) || !files.Has("config.json")) return false;
@@ -144,7 +143,7 @@ CrossEncoderFolder ReadCrossEncoderFolder(const ModelFiles& files) {
   const ModelFiles of_encoder = files.Below(EncoderFolderOf(files));
   CrossEncoderFolder folder{.path = files.path(), .encoder_path = of_encoder.path()};
   const Settings& config = of_encoder.Read("config.json");
-  const Settings& settings = files.ReadIfThere(kSettings);
+  const Settings& settings = files.ReadIfThere(kModelSettings);
   folder.encoder = ReadEncoderSpec(config);
   const ClassificationHead& head = HeadOf(config);
   folder.head = head.read(config, folder.encoder);

@@ -19,8 +19,6 @@
 namespace tandem::weights {
 namespace {
 
-constexpr const char* kModelSettings = "config_sentence_transformers.json";
-
 // Says where the model is that the user may have meant: the run folder of `tandem train` holds one,
 // beside the folder `checkpoints`.
 std::string RunHint(const std::filesystem::path& path) {

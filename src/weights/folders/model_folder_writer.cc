@@ -208,7 +208,7 @@ void WriteSettings(const ModelFolder& source, const FolderChanges& changes, cons
   settings["similarity_fn_name"] = SimilarityName(changes.similarity.value_or(source.similarity));
   const int64_t truncated = changes.truncate_dim.value_or(source.truncate_dim.value_or(0));
   if (truncated > 0) settings["truncate_dim"] = truncated;
-  WriteFileAtomically(folder / "config_sentence_transformers.json", settings.Dump(2) + "\n");
+  WriteFileAtomically(folder / kModelSettings, settings.Dump(2) + "\n");
 }
 
 void CopyFiles(const ModelFolder& source, const std::filesystem::path& folder) {

@@ -17,7 +17,6 @@ namespace tandem::weights {
 namespace {
 
 constexpr const char* kRouterFile = "router_config.json";
-constexpr const char* kModelSettings = "config_sentence_transformers.json";
 
 // One object of the router's file.
 Settings Part(const Settings& config, const char* key) {

@@ -53,7 +53,7 @@ void ReadIsotonic(const Settings& probability, Calibration* calibration) {
   }
 }
 
-Settings ObjectOf(const Settings& settings, std::string_view key) {
+Settings RequiredObject(const Settings& settings, std::string_view key) {
   const Json* value = settings.Find(key);
   if (value == nullptr || !value->is_object()) settings.Fail(key, "an object");
   return {settings.file(), *value};
@@ -71,7 +71,7 @@ CalibrationMethod ReadMethod(const Settings& probability) {
 
 std::optional<LearnedScale> ReadLearned(const Settings& tandem_file) {
   if (!tandem_file.Has("learned")) return std::nullopt;
-  const Settings learned = ObjectOf(tandem_file, "learned");
+  const Settings learned = RequiredObject(tandem_file, "learned");
   return LearnedScale{.objective = learned.String("objective").value_or(""),
                       .scale = RequiredNumber(learned, "scale"),
                       .bias = RequiredNumber(learned, "bias")};
@@ -81,7 +81,7 @@ std::optional<LearnedScale> ReadLearned(const Settings& tandem_file) {
 
 std::optional<Calibration> ReadCalibration(const Settings& tandem_file) {
   if (!tandem_file.Has("probability")) return std::nullopt;
-  const Settings probability = ObjectOf(tandem_file, "probability");
+  const Settings probability = RequiredObject(tandem_file, "probability");
   Calibration calibration{.similarity = probability.RequiredString("similarity"),
                           .method = ReadMethod(probability),
                           .fitted_on = probability.String("fitted_on").value_or("")};

@@ -13,6 +13,9 @@
 
 namespace tandem::weights {
 
+// The file of a model folder that holds sentence-transformers' settings of the whole model.
+inline constexpr const char* kModelSettings = "config_sentence_transformers.json";
+
 // Far above real settings (kilobytes); tokenizer.json of large vocabularies has 35 MB.
 inline constexpr uintmax_t kMaxSettingsBytes = uintmax_t{16} << 20;
 inline constexpr uintmax_t kMaxTokenizerBytes = uintmax_t{256} << 20;

@@ -13,11 +13,11 @@
 namespace tandem {
 namespace {
 
-using json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // The line of an earlier version that said what `line` says.
-json OldLine(const json& line) {
-  json old = {{"step", line["step"]}};
+OrderedJson OldLine(const OrderedJson& line) {
+  OrderedJson old = {{"step", line["step"]}};
   for (const auto& [key, value] : line.items()) {
     if (key == "event" || key == "step") continue;
     if (key.starts_with("validation_")) {
@@ -36,7 +36,7 @@ std::string OldLines(const std::string& text) {
   std::string old;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);)
-    old += OldLine(json::parse(line)).dump() + "\n";
+    old += OldLine(OrderedJson::parse(line)).dump() + "\n";
   return old;
 }
 
@@ -49,8 +49,9 @@ class OldMetrics : public EventfulRunTest {
   void Copy(const std::string& to) const {
     std::filesystem::copy(Path("whole"), Path(to), std::filesystem::copy_options::recursive);
   }
-  json Inspected(const std::string& run) const {
-    json found = json::parse(RunTandem({"inspect", Path(run), "--format", "json"}).out);
+  OrderedJson Inspected(const std::string& run) const {
+    OrderedJson found =
+        OrderedJson::parse(RunTandem({"inspect", Path(run), "--format", "json"}).out);
     found.erase("model");  // its path
     found.erase("bytes");  // of lines that earlier versions wrote otherwise
     return found;
@@ -68,7 +69,7 @@ TEST_F(OldMetrics, AResumedRunKeepsItsLinesAndGoesOnWithThoseOfToday) {
   }
   std::filesystem::remove_all(Path("old/model"));
   const std::string state_file = Path("old/checkpoints/step-00000016/state.json");
-  json state = json::parse(ReadFile(state_file));
+  OrderedJson state = OrderedJson::parse(ReadFile(state_file));
   const std::string today = ReadFile(Path("whole/metrics.jsonl"));
   const auto bytes = state["loop"]["metrics_bytes"].get<size_t>();
   const std::string before = OldLines(today.substr(0, bytes));
@@ -83,7 +84,7 @@ TEST_F(OldMetrics, AResumedRunKeepsItsLinesAndGoesOnWithThoseOfToday) {
   EXPECT_EQ(ReadFile(Path("old/metrics.jsonl")), before + today.substr(bytes));
   EXPECT_TRUE(FilesOf("old").at("model/model.safetensors") ==
               FilesOf("whole").at("model/model.safetensors"));
-  const json found = Inspected("old");
+  const OrderedJson found = Inspected("old");
   EXPECT_EQ(found, Inspected("whole"));
   EXPECT_EQ(found["validations"].size(), 6U);
   EXPECT_EQ(found["finished"], true);

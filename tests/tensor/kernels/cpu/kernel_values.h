@@ -11,6 +11,7 @@
 namespace tandem::tensor::cpu {
 
 inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
+inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 // Quiet and signalling ones, with low bits set and not.
 inline constexpr uint32_t kNanBits[] = {0x7FC00000, 0xFFC00000, 0x7FC00001, 0x7FC10101,
                                         0x7FFFFFFF, 0x7F800001, 0x7F810000, 0xFF900000};

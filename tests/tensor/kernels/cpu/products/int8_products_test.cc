@@ -8,21 +8,18 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <stdexcept>
 #include <vector>
 
 #include "tensor/isa/isa.h"
+#include "tensor/kernels/cpu/kernel_values.h"
 #include "tensor/kernels/cpu/padded_products.h"
 #include "tensor/kernels/cpu/products/products.h"
 #include "tensor/kernels/cpu/rows/rows.h"
 
 namespace tandem::tensor::cpu {
 namespace {
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // Numbers as scale * value.
 struct Rounded {

@@ -5,16 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <random>
 #include <utility>
 #include <vector>
 
+#include "tensor/kernels/cpu/kernel_values.h"
+
 namespace tandem::tensor::cpu {
 namespace {
-
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 // Few different values, so that many equal the limit.
 std::vector<float> Scores(size_t count) {
@@ -24,12 +22,12 @@ std::vector<float> Scores(size_t count) {
   return scores;
 }
 
-using Rows = std::vector<std::pair<float, uint32_t>>;
+using ScoresWithRows = std::vector<std::pair<float, uint32_t>>;
 
 // Appends in steps of `capacity` rows, as a search does that empties its arrays between them.
-Rows Found(const std::vector<float>& scores, float limit, size_t capacity) {
+ScoresWithRows Found(const std::vector<float>& scores, float limit, size_t capacity) {
   constexpr float kUntouched = 12345;
-  Rows found;
+  ScoresWithRows found;
   for (size_t read = 0; read < scores.size();) {
     std::vector<float> kept(capacity + kScorePadding + 1, kUntouched);
     std::vector<uint32_t> rows(capacity + kScorePadding);
@@ -50,7 +48,7 @@ TEST(ScoreRows, AppendAtLeastFindsWhatALoopFinds) {
   for (size_t count = 0; count < 70; ++count) {
     const std::vector<float> scores = Scores(count);
     for (const float limit : {-1.0F, 3.0F, 6.0F, 7.0F, -kInfinity, kInfinity}) {
-      Rows want;
+      ScoresWithRows want;
       for (uint32_t i = 0; i < count; ++i) {
         if (scores[i] >= limit) want.emplace_back(scores[i], 100 + i);
       }
@@ -73,7 +71,7 @@ TEST(ScoreRows, KeepAtLeastKeepsTheOrder) {
     for (const float limit : {-1.0F, 3.0F, 6.0F, 7.0F}) {
       std::vector<float> scores = Scores(count);
       std::vector<uint32_t> rows(count);
-      Rows want;
+      ScoresWithRows want;
       for (uint32_t i = 0; i < count; ++i) {
         rows[i] = 7 * i;
         if (scores[i] >= limit) want.emplace_back(scores[i], rows[i]);
@@ -82,7 +80,7 @@ TEST(ScoreRows, KeepAtLeastKeepsTheOrder) {
       rows.resize(count + kScorePadding);
       ScoredRows kept{scores.data(), rows.data(), count};
       KeepAtLeast(limit, kept);
-      Rows got;
+      ScoresWithRows got;
       for (size_t i = 0; i < kept.size; ++i) got.emplace_back(scores[i], rows[i]);
       EXPECT_EQ(got, want) << count << " scores, limit " << limit;
     }
