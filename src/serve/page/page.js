@@ -370,7 +370,7 @@
     const index = info.index;
     byProbability = Boolean(info.model.calibrated);
     get("about").textContent = index
-      ? `${index.documents.toLocaleString("en")} documents, index ${index.kind}, model ${info.model.name}`
+      ? `${index.documents.toLocaleString("en")} ${index.by_document ? "passages" : "documents"}, index ${index.kind}, model ${info.model.name}`
       : `Model ${info.model.name}`;
     get("compare-form").hidden = Boolean(index);
     get("search-form").hidden = !index;

@@ -163,6 +163,7 @@ TEST_F(ServeCommandTest, FindsDocumentsByTheirPassages) {
   ASSERT_GT(port, 0) << ReadFile(log());
   EXPECT_THAT(ids(port, ask), testing::StartsWith("a#2= a#1= "));
   EXPECT_THAT(ids(port, by_document), testing::AnyOf("a=a#1 c= b=b#1 ", "a=a#1 b=b#1 c= "));
+  EXPECT_THAT(ReadFile(log()), testing::HasSubstr(" documents (fp32)"));
   Stop(SIGTERM);
   std::filesystem::remove(log());
 
@@ -172,6 +173,7 @@ TEST_F(ServeCommandTest, FindsDocumentsByTheirPassages) {
   EXPECT_THAT(ids(port, by_passage), testing::StartsWith("a#2= a#1= "));
   const serve::ClientResponse info = HttpClient(port).Ask(serve::GetRequest("/info"));
   EXPECT_EQ(json::parse(info.body)["index"]["by_document"], true);
+  EXPECT_THAT(ReadFile(log()), testing::HasSubstr(" passages (fp32)"));
   // A model within the index is called as the index is.
   EXPECT_EQ(json::parse(info.body)["model"]["name"], "index");
 }
