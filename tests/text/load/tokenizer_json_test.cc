@@ -260,7 +260,7 @@ TEST(TokenizerJson, PostProcessors) {
       "expected the text (sequence A) once, found it 2 times");
   ExpectErrorAfter([&](json& d) { d["post_processor"]["single"] = json::array(); },
                    "found it 0 times");
-  ExpectErrorAfter([&](json& d) { d["post_processor"]["single"] = {second}; },
+  ExpectErrorAfter([&](json& d) { d["post_processor"]["single"] = json::array({second}); },
                    "expected sequence A, found B");
   ExpectErrorAfter([](json& d) { d["post_processor"]["special_tokens"]["[CLS]"]["ids"] = {77777}; },
                    "id 77777 is not in the vocabulary, whose largest id is 53");
