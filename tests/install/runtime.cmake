@@ -45,12 +45,18 @@ foreach(file IN LISTS expected)
   endif()
 endforeach()
 
-# The libraries that the program loads bring the shared libstdc++: it must not have a copy of its own.
-execute_process(COMMAND ${READELF} --dynamic --wide ${SCRATCH}/bin/tandem OUTPUT_VARIABLE dynamic
-                COMMAND_ERROR_IS_FATAL ANY)
-if(NOT dynamic MATCHES "NEEDED[^\n]*\\[lib(std)?c\\+\\+\\.so")
-  message(FATAL_ERROR "the program is not linked with the shared libstdc++:\n${dynamic}")
-endif()
+# expect_shared_libstdcxx(FILE): it has no std::call_once of its own beside that of the libraries it loads.
+function(expect_shared_libstdcxx file)
+  execute_process(COMMAND ${READELF} --dynamic --dyn-syms --wide ${file} OUTPUT_VARIABLE contents
+                  COMMAND_ERROR_IS_FATAL ANY)
+  if(NOT contents MATCHES "NEEDED[^\n]*\\[lib(std)?c\\+\\+\\.so")
+    message(FATAL_ERROR "${file} is not linked with the shared libstdc++:\n${contents}")
+  endif()
+  if(contents MATCHES "\n[^\n]* [0-9]+ __once_proxy\n")
+    message(FATAL_ERROR "${file} has a libstdc++ of its own: ${CMAKE_MATCH_0}")
+  endif()
+endfunction()
+expect_shared_libstdcxx(${SCRATCH}/bin/tandem)
 
 # What is for developers.
 foreach(file IN LISTS files)
@@ -64,4 +70,5 @@ if(WITH_TORCH)
   execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --component torch --prefix ${SCRATCH}
                   COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
   expect_back_end("${SCRATCH}/${PLUG_IN}")
+  expect_shared_libstdcxx(${SCRATCH}/${PLUG_IN})
 endif()

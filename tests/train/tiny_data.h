@@ -40,9 +40,10 @@ inline void WriteTinyData(const std::filesystem::path& folder,
   const int dev_queries = std::min(16, options.queries);
   for (int q = 0; q < options.queries + dev_queries; ++q) {
     const int d = q % options.documents;
-    queries += fmt::format("{{\"_id\": \"q{}\", \"text\": \"{} {} {}\"}}\n", q,
-                           documents[d][stream.Below(documents[d].size())],
-                           documents[d][stream.Below(documents[d].size())], q);
+    // Drawn one after the other: compilers differ in the order of a call's arguments.
+    const std::string& second = documents[d][stream.Below(documents[d].size())];
+    const std::string& first = documents[d][stream.Below(documents[d].size())];
+    queries += fmt::format("{{\"_id\": \"q{}\", \"text\": \"{} {} {}\"}}\n", q, first, second, q);
     if (q < options.queries) {
       train += fmt::format("q{}\td{}\t2\nq{}\td{}\t1\nq{}\td{}\t0\n", q, d, q,
                            (d + 1) % options.documents, q, (d + 2) % options.documents);

@@ -5,8 +5,8 @@
 #   stage 690 "build: build/release/tandem"
 #
 # prints `== 1 of 3: build: build/release/tandem, about 6 minutes (0 s since the start) ==` on two
-# cores. The first argument is the time of one core in seconds, measured on an AMD EPYC, builds on an
-# Intel with AMX, with nothing built before; the number of cores divides it. 0: not known, or nothing
+# cores. The first argument is the time of one core in seconds, measured on an AMD EPYC, with
+# nothing built before; the number of cores divides it. 0: not known, or nothing
 # to wait for.
 #
 # STAGES_BEFORE (environment) says how many stages the caller has announced already, STAGES_STARTED

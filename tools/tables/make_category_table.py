@@ -91,12 +91,12 @@ def main():
 namespace tandem::text {{
 namespace {{
 
-constexpr uint32_t kRuns[] = {{
+constexpr uint32_t kCategoryRuns[] = {{
 {rows}}};
 
 }}  // namespace
 
-std::span<const uint32_t> CategoryRuns() {{ return kRuns; }}
+std::span<const uint32_t> CategoryRuns() {{ return kCategoryRuns; }}
 
 }}  // namespace tandem::text
 """)

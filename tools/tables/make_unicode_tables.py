@@ -229,14 +229,14 @@ namespace {{
 constexpr Property kProperties[] = {{
 {rows(("{0x%X, %d, %d}," % p for p in properties), 10)}}};
 // The first code point of a run << 8 | its index in kProperties.
-constexpr uint32_t kRuns[] = {{
+constexpr uint32_t kPropertyRuns[] = {{
 {rows(("0x%X," % (c << 8 | i) for c, i in runs), 12)}}};
 {mapping_source("Decomposition", decompositions)}{mapping_source("Lower", lower)}{
     mapping_source("Compatibility", compatibility, 18)}
 }}  // namespace
 
 std::span<const Property> Properties() {{ return kProperties; }}
-std::span<const uint32_t> PropertyRuns() {{ return kRuns; }}
+std::span<const uint32_t> PropertyRuns() {{ return kPropertyRuns; }}
 MappingTable DecompositionTable() {{ return {{kDecompositionEntries, kDecompositionPool}}; }}
 MappingTable LowerTable() {{ return {{kLowerEntries, kLowerPool}}; }}
 MappingTable CompatibilityTable() {{ return {{kCompatibilityEntries, kCompatibilityPool}}; }}

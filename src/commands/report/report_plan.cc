@@ -33,9 +33,9 @@ std::optional<std::string> FirstFolder(const std::vector<std::string>& places) {
   return found == places.end() ? std::nullopt : std::optional(*found);
 }
 
-class Planner {
+class ReportPlanner {
  public:
-  explicit Planner(const ReportOptions& options) : options_(options) {}
+  explicit ReportPlanner(const ReportOptions& options) : options_(options) {}
 
   ReportPlan Plan() {
     std::vector<std::string> models;
@@ -144,6 +144,6 @@ class Planner {
 
 }  // namespace
 
-ReportPlan PlanReport(const ReportOptions& options) { return Planner(options).Plan(); }
+ReportPlan PlanReport(const ReportOptions& options) { return ReportPlanner(options).Plan(); }
 
 }  // namespace tandem::app

@@ -11,7 +11,7 @@ namespace tandem::app {
 namespace {
 
 constexpr size_t kLeastTextColumns = 30;  // with fewer, the text is on a line of its own
-constexpr size_t kIndent = 6;             // of such a line, after the rank
+constexpr size_t kTextIndent = 6;         // of such a line, after the rank
 constexpr std::string_view kMark = "» ";  // before a passage
 constexpr size_t kMarkColumns = 2;
 
@@ -30,8 +30,8 @@ struct HitColumns {
     }
     const size_t text_column = rank + 2 + score + probability + 2 + id + 2;
     beside = text_column + kLeastTextColumns <= columns;
-    text = beside ? columns - text_column : std::max(kLeastTextColumns, columns - kIndent);
-    passage = std::max(kLeastTextColumns, columns - std::min(columns, kIndent + kMarkColumns));
+    text = beside ? columns - text_column : std::max(kLeastTextColumns, columns - kTextIndent);
+    passage = std::max(kLeastTextColumns, columns - std::min(columns, kTextIndent + kMarkColumns));
   }
 
   size_t rank = 0, score = 0, probability = 0, id = 0, text = 0, passage = 0;
@@ -78,14 +78,15 @@ std::string HitsText(std::span<const ShownHit> hits, const report::TextStyle& st
     if (!texts.text.empty()) {
       if (!columns.beside) lines += '\n';
       lines
-          .append(columns.beside ? columns.id - text::DisplayWidth(hit.shown_id()) + 2 : kIndent,
-                  ' ')
+          .append(
+              columns.beside ? columns.id - text::DisplayWidth(hit.shown_id()) + 2 : kTextIndent,
+              ' ')
           .append(Bold(texts.text, style.bold && texts.is_passage));
     }
     lines += '\n';
     bool first = true;
     for (const std::string& line : texts.passages) {
-      lines.append(kIndent, ' ').append(first ? kMark : "  ").append(Bold(line, style.bold)) +=
+      lines.append(kTextIndent, ' ').append(first ? kMark : "  ").append(Bold(line, style.bold)) +=
           '\n';
       first = false;
     }

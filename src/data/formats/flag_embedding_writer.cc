@@ -36,7 +36,7 @@ class FlagEmbeddingLine {
     line_.append(", \"").append(key).append(suffix).append("\": [");
   }
 
-  void AddTexts(std::string_view key, std::span<const JudgedDocument> documents) {
+  void AddTexts(std::string_view key, std::span<const ExampleDocument> documents) {
     BeginList(key, "");
     for (size_t i = 0; i < documents.size(); ++i) {
       if (i > 0) line_ += ", ";
@@ -45,7 +45,7 @@ class FlagEmbeddingLine {
     line_ += ']';
   }
 
-  void AddScores(std::string_view key, std::span<const JudgedDocument> documents) {
+  void AddScores(std::string_view key, std::span<const ExampleDocument> documents) {
     const bool probabilities = examples_.scores() == ScoreKind::kProbabilities;
     BeginList(key, probabilities ? "_probabilities" : "_scores");
     for (size_t i = 0; i < documents.size(); ++i) {

@@ -82,7 +82,7 @@ class ColumnsWriter {
     for (const JudgedQuery& judged : request_.dataset.judged) {
       examples_.Make(judged, example);
       for (const auto* side : {&example.positives, &example.negatives}) {
-        for (const JudgedDocument& document : *side) {
+        for (const ExampleDocument& document : *side) {
           if (examples_.has_grades()) {
             Begin("query", example.query, "document", document);
           } else {
@@ -129,7 +129,7 @@ class ColumnsWriter {
   }
 
   void WriteTuple(const LineExample& example, size_t place) {
-    const JudgedDocument& positive = example.positives[place % example.positives.size()];
+    const ExampleDocument& positive = example.positives[place % example.positives.size()];
     Begin("anchor", example.query, "positive", positive);
     chosen_.clear();
     for (size_t i = 0; i < negatives_; ++i) {
@@ -142,13 +142,13 @@ class ColumnsWriter {
     End();
   }
 
-  void AddScores(const JudgedDocument& positive) {
+  void AddScores(const ExampleDocument& positive) {
     if (negatives_ == 0) return AddScore(positive);
     if (has_margins_) return AddMargins(positive);
     const bool probabilities = examples_.scores() == ScoreKind::kProbabilities;
     line_ += fmt::format(R"(, "{}": [)", probabilities ? "probabilities" : ScoreColumn("scores"));
     AddNumber(positive.score, probabilities);
-    for (const JudgedDocument& negative : chosen_) {
+    for (const ExampleDocument& negative : chosen_) {
       line_ += ", ";
       AddNumber(negative.score, probabilities);
     }
@@ -156,7 +156,7 @@ class ColumnsWriter {
   }
 
   // The score of a line's only document.
-  void AddScore(const JudgedDocument& document) {
+  void AddScore(const ExampleDocument& document) {
     const bool probabilities = examples_.scores() == ScoreKind::kProbabilities;
     line_ += fmt::format(R"(, "{}": )", probabilities ? "probabilities" : ScoreColumn("score"));
     AddNumber(document.score, probabilities);
@@ -164,7 +164,7 @@ class ColumnsWriter {
 
   // Adds the differences between the positive's score and those of the negatives: one number or a
   // list.
-  void AddMargins(const JudgedDocument& positive) {
+  void AddMargins(const ExampleDocument& positive) {
     line_ += fmt::format(R"(, "{}": )", ScoreColumn("label"));
     if (chosen_.size() > 1) line_ += '[';
     for (size_t i = 0; i < chosen_.size(); ++i) {
@@ -190,7 +190,7 @@ class ColumnsWriter {
   }
 
   void Begin(std::string_view query_key, uint32_t query, std::string_view document_key,
-             const JudgedDocument& document) {
+             const ExampleDocument& document) {
     const WriteOptions& options = request_.options;
     line_ = fmt::format("{{\"{}\": ", Either(options.query_column, query_key));
     AppendText(line_, queries_, query);
@@ -214,7 +214,7 @@ class ColumnsWriter {
   size_t negatives_;
   bool has_scores_ = false;
   bool has_margins_ = false;
-  std::vector<JudgedDocument> chosen_;  // negatives of the line
+  std::vector<ExampleDocument> chosen_;  // negatives of the line
 };
 
 WriteCounts WriteColumns(const WriteRequest& request) {

@@ -20,10 +20,10 @@ namespace {
 
 using Kind = JsonField::Kind;
 
-constexpr std::string_view kPositives = "positive_passages";
-constexpr std::string_view kNegatives = "negative_passages";
-constexpr std::array<std::string_view, 4> kTevatronKeys = {"query_id", "query", kPositives,
-                                                           kNegatives};
+constexpr std::string_view kPositivePassages = "positive_passages";
+constexpr std::string_view kNegativePassages = "negative_passages";
+constexpr std::array<std::string_view, 4> kTevatronKeys = {"query_id", "query", kPositivePassages,
+                                                           kNegativePassages};
 
 constexpr FormatKeys kFormatKeys = {.query = "\"query\"",
                                     .positive = "\"positive_passages\"",
@@ -62,10 +62,10 @@ class TevatronReader {
     const uint32_t query =
         id.empty() ? sink_.QueryOfText(text, fmt::format("{}", reader_.line_number()), 0)
                    : sink_.QueryOfId(id, text);
-    if (AddPassages(fields, kPositives, query, 1) == 0) {
-      throw reader_.Error(fmt::format("has no \"{}\"", kPositives), id);
+    if (AddPassages(fields, kPositivePassages, query, 1) == 0) {
+      throw reader_.Error(fmt::format("has no \"{}\"", kPositivePassages), id);
     }
-    const bool has_negatives = AddPassages(fields, kNegatives, query, 0) > 0;
+    const bool has_negatives = AddPassages(fields, kNegativePassages, query, 0) > 0;
     for (const JsonField& field : fields) {
       if (std::find(kTevatronKeys.begin(), kTevatronKeys.end(), field.key) == kTevatronKeys.end()) {
         unread_.Pass(field.key, {.negatives = has_negatives});
@@ -178,8 +178,8 @@ Dataset ReadTevatron(const std::filesystem::path& path, Warnings* warnings) {
 std::string_view TevatronRole(std::string_view key) {
   if (key == "query_id") return "id of the query";
   if (key == "query") return "query";
-  if (key == kPositives) return "positive";
-  return key == kNegatives ? "negative" : "";
+  if (key == kPositivePassages) return "positive";
+  return key == kNegativePassages ? "negative" : "";
 }
 
 }  // namespace tandem::data

@@ -29,7 +29,7 @@ class TevatronLine {
   }
 
  private:
-  void AddPassages(std::string_view key, std::span<const JudgedDocument> documents) {
+  void AddPassages(std::string_view key, std::span<const ExampleDocument> documents) {
     line_.append(", \"").append(key).append("\": [");
     for (size_t i = 0; i < documents.size(); ++i) {
       if (i > 0) line_ += ", ";
@@ -38,7 +38,7 @@ class TevatronLine {
     line_ += ']';
   }
 
-  void AddPassage(const JudgedDocument& passage) {
+  void AddPassage(const ExampleDocument& passage) {
     const Texts& documents = examples_.dataset().documents;
     const std::string_view id = documents.id(passage.document);
     line_ += R"({"docid": )";

@@ -83,12 +83,12 @@ class ResultLines {
 };
 
 // A run, and where it was read from.
-struct RunPart {
+struct RunWithLines {
   Run run;
   std::vector<ResultLines> lines;  // of each query
 };
 
-void ReadResults(LineReader& reader, RunPart& read) {
+void ReadResults(LineReader& reader, RunWithLines& read) {
   Run& run = read.run;
   std::string_view line;
   while (reader.Next(&line)) {
@@ -105,7 +105,7 @@ void ReadResults(LineReader& reader, RunPart& read) {
   }
 }
 
-void Append(RunPart part, RunPart& whole) {
+void Append(RunWithLines part, RunWithLines& whole) {
   for (size_t q = 0; q < part.lines.size(); ++q) {
     const QueryResults& query = whole.run.AddQuery(part.run.queries()[q].query);
     const auto index = static_cast<size_t>(&query - whole.run.queries().data());
@@ -137,7 +137,7 @@ constexpr size_t kQueriesAtATime = 16;
 
 // The run, when it holds results and no query has a document twice; of several such queries the
 // first is named, whatever the threads.
-Run Checked(const std::string& file, RunPart read, int threads) {
+Run Checked(const std::string& file, RunWithLines read, int threads) {
   const std::vector<QueryResults>& queries = read.run.queries();
   if (queries.empty()) throw DataError(file, 0, "", "holds no results");
   std::map<size_t, std::exception_ptr> failures;
@@ -172,7 +172,7 @@ void CheckTrecId(const std::filesystem::path& file, std::string_view id) {
 }
 
 Run ReadTrecRun(LineReader& reader) {
-  RunPart read;
+  RunWithLines read;
   ReadResults(reader, read);
   return Checked(reader.file(), std::move(read), 1);
 }
@@ -180,15 +180,15 @@ Run ReadTrecRun(LineReader& reader) {
 Run ReadTrecRun(const std::filesystem::path& path, Warnings* warnings, int threads) {
   WarningScope scope(warnings);
   TextBlocks blocks(path);
-  std::map<size_t, RunPart> parts;  // by the index of the block
+  std::map<size_t, RunWithLines> parts;  // by the index of the block
   std::mutex mutex;
   ParseBlocks(blocks, threads, scope.get(), [&](size_t index, LineReader& reader) {
-    RunPart part;
+    RunWithLines part;
     ReadResults(reader, part);
     const std::scoped_lock lock(mutex);
     parts.emplace(index, std::move(part));
   });
-  RunPart whole;
+  RunWithLines whole;
   for (auto& [index, part] : parts) Append(std::move(part), whole);
   return Checked(blocks.file(), std::move(whole), threads);
 }

@@ -131,12 +131,12 @@ class LineCounter {
     const bool with_negatives = format_.negatives != 0;
     queries_.Add(example.query);
     counts_.judgements += with_negatives ? example.size() : example.positives.size();
-    for (const JudgedDocument& document : example.positives) documents_.Add(document.document);
+    for (const ExampleDocument& document : example.positives) documents_.Add(document.document);
     if (!with_negatives) {
       Count("negatives, left out", example.negatives.size());
       return;
     }
-    for (const JudgedDocument& document : example.negatives) documents_.Add(document.document);
+    for (const ExampleDocument& document : example.negatives) documents_.Add(document.document);
   }
 
   void Count(std::string_view kind, size_t count, std::string_view id = {}) {
@@ -160,7 +160,9 @@ class LineCounter {
 }  // namespace
 
 bool LineExample::has_all_scores() const {
-  const auto has_score = [](const JudgedDocument& document) { return !std::isnan(document.score); };
+  const auto has_score = [](const ExampleDocument& document) {
+    return !std::isnan(document.score);
+  };
   return std::all_of(positives.begin(), positives.end(), has_score) &&
          std::all_of(negatives.begin(), negatives.end(), has_score);
 }
@@ -205,7 +207,7 @@ void LineExamples::Make(const JudgedQuery& judged, LineExample& example) const {
     const double score = has_grades_                   ? judgement.grade
                          : scores_ == ScoreKind::kNone ? kNoScore
                                                        : judgement.score;
-    const JudgedDocument document{judgement.document, score};
+    const ExampleDocument document{judgement.document, score};
     if (positive_grade_ ? judgement.grade >= *positive_grade_ : judgement.grade > 0) {
       example.positives.push_back(document);
     } else if (judgement.grade > 0) {
@@ -233,7 +235,7 @@ void CountGradesBelow1(const LineExamples& examples, const LineExample& example,
                        const WriteRequest& request) {
   if (!examples.has_grades()) return;
   const auto below = std::count_if(example.positives.begin(), example.positives.end(),
-                                   [](const JudgedDocument& one) { return one.score < 1; });
+                                   [](const ExampleDocument& one) { return one.score < 1; });
   request.warnings.Count(
       request.output.native(),
       "documents graded above 0 and below 1, positives of the lists unless their scores are taken "

@@ -13,7 +13,8 @@
 
 namespace tandem::data {
 
-struct JudgedDocument {
+// A document of an example, with its score where the line says one: a teacher's, or the grade.
+struct ExampleDocument {
   uint32_t document = 0;
   double score = kNoScore;
 };
@@ -21,8 +22,8 @@ struct JudgedDocument {
 // The content of the lines of one query.
 struct LineExample {
   uint32_t query = 0;
-  std::vector<JudgedDocument> positives;  // in the order of the judgements
-  std::vector<JudgedDocument> negatives;
+  std::vector<ExampleDocument> positives;  // in the order of the judgements
+  std::vector<ExampleDocument> negatives;
   size_t unjudged = 0;  // left out: grade below 0 in a file of judgements
   size_t between = 0;   // left out: grade above 0, but below WriteOptions::positive_grade
   size_t empty = 0;     // left out: negatives without text, which readers of lines leave out

@@ -27,8 +27,8 @@ uint64_t DoubledWins(const std::vector<double>& positives, const std::vector<dou
 // Its arguments are copies, which it sorts.
 std::optional<double> Auc(std::vector<double> positives, size_t missing,
                           std::vector<double> negatives) {
-  CheckScores(positives);
-  CheckScores(negatives);
+  RefuseNan(positives);
+  RefuseNan(negatives);
   const size_t positive_count = positives.size() + missing;
   if (positive_count == 0 || negatives.empty()) return std::nullopt;
   std::sort(positives.begin(), positives.end());
@@ -39,7 +39,7 @@ std::optional<double> Auc(std::vector<double> positives, size_t missing,
 
 }  // namespace
 
-void CheckScores(std::span<const double> scores) {
+void RefuseNan(std::span<const double> scores) {
   if (std::any_of(scores.begin(), scores.end(), [](double score) { return std::isnan(score); })) {
     throw NumericError("a score of the samples is not a number");
   }

@@ -33,7 +33,7 @@ struct QuerySamples {
 };
 
 // Throws NumericError for a score that is NaN.
-void CheckScores(std::span<const double> scores);
+void RefuseNan(std::span<const double> scores);
 
 // P(s+ > s-) + 1/2 P(s+ = s-) over all pairs of a positive and a negative of any query. It has no
 // value where there is no pair. O((P + N) log (P + N)); exact: pairs are counted in integers.

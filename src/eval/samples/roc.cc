@@ -9,7 +9,7 @@
 namespace tandem::eval {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoRate = std::numeric_limits<double>::quiet_NaN();
 
 std::optional<double> ValueOf(double value) {
   return std::isnan(value) ? std::nullopt : std::optional<double>(value);
@@ -69,8 +69,8 @@ std::vector<CurvePoint> AllPoints(const ScoreLevels& levels) {
       wrong += count.others;
     }
     points.push_back({.threshold = levels.scores[level],
-                      .false_positive_rate = others > 0 ? wrong / others : kNone,
-                      .recall = positives > 0 ? found / positives : kNone,
+                      .false_positive_rate = others > 0 ? wrong / others : kNoRate,
+                      .recall = positives > 0 ? found / positives : kNoRate,
                       .precision = found / (found + wrong)});
   }
   return points;
@@ -90,9 +90,9 @@ FigureLanes FiguresOf(const ScoreLevels& levels, std::span<const Lanes> weights)
   FigureLanes figures;
   for (size_t l = 0; l < kLanes; ++l) {
     const bool pairs = positives[l] > 0 && others[l] > 0;
-    figures.auc[l] = pairs ? sums.area[l] / (positives[l] * others[l]) : kNone;
-    figures.partial_auc[l] = pairs ? sums.partial[l] / (positives[l] * sums.limit[l]) : kNone;
-    figures.average_precision[l] = positives[l] > 0 ? sums.precision[l] / positives[l] : kNone;
+    figures.auc[l] = pairs ? sums.area[l] / (positives[l] * others[l]) : kNoRate;
+    figures.partial_auc[l] = pairs ? sums.partial[l] / (positives[l] * sums.limit[l]) : kNoRate;
+    figures.average_precision[l] = positives[l] > 0 ? sums.precision[l] / positives[l] : kNoRate;
   }
   return figures;
 }

@@ -34,8 +34,8 @@ ScoreLevels PoolLevels(std::span<const QuerySamples> samples) {
   std::vector<ScoredCount> all;
   size_t total = 0;
   for (const QuerySamples& query : samples) {
-    CheckScores(query.positives);
-    CheckScores(query.negatives);
+    RefuseNan(query.positives);
+    RefuseNan(query.negatives);
     total += query.positives.size() + query.negatives.size();
   }
   all.reserve(total);

@@ -17,7 +17,7 @@ namespace {
 constexpr double kUnknownPenalty = 10.0;
 
 // Words up to this many bytes are cut in memory on the stack.
-constexpr size_t kShortWord = 255;
+constexpr size_t kShortWordBytes = 255;
 
 // Bytes of the character that starts with `lead`, of valid UTF-8.
 uint32_t CharacterBytes(char lead) {
@@ -139,8 +139,8 @@ void Unigram::AppendIds(std::string_view word, Best* best, std::vector<int32_t>*
 }
 
 void Unigram::Cut(std::string_view word, std::vector<int32_t>* ids) const {
-  if (word.size() <= kShortWord) {
-    std::array<Best, kShortWord + 1> best;
+  if (word.size() <= kShortWordBytes) {
+    std::array<Best, kShortWordBytes + 1> best;
     std::fill_n(best.begin(), word.size() + 1, kNone);
     FindBest(word, best.data());
     AppendIds(word, best.data(), ids);

@@ -15,7 +15,7 @@
 namespace tandem::text {
 namespace {
 
-constexpr int kMaxDepth = 20;  // of classes within classes
+constexpr int kMaxClassDepth = 20;  // of classes within classes
 
 uint32_t MaskOf(std::initializer_list<Category> categories) {
   uint32_t mask = 0;
@@ -175,8 +175,8 @@ CodePointSet ReadItem(PatternCursor* in, int depth) {
 
 // Reads what follows "[" or "[^", to the "]". `&&` binds less than the items' union.
 CodePointSet ReadList(PatternCursor* in, int depth) {
-  if (depth > kMaxDepth) {
-    throw PatternError(fmt::format("classes are nested more than {} deep", kMaxDepth));
+  if (depth > kMaxClassDepth) {
+    throw PatternError(fmt::format("classes are nested more than {} deep", kMaxClassDepth));
   }
   if (in->Peek() == U']') throw PatternError("a class starts with \"]\"; write \"\\]\"");
   std::optional<CodePointSet> before;  // the intersection of what stands before the last &&

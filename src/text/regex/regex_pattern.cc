@@ -15,8 +15,8 @@
 namespace tandem::text {
 namespace {
 
-constexpr int kMaxDepth = 100;     // of groups within groups
-constexpr int kMaxRepeat = 65535;  // of {n,m}, as in PCRE2
+constexpr int kMaxGroupDepth = 100;  // of groups within groups
+constexpr int kMaxRepeat = 65535;    // of {n,m}, as in PCRE2
 
 // Two letters that Oniguruma, ignoring case, also takes for one: "ss" for U+00DF.
 constexpr std::string_view kFoldedPairs[] = {"ss", "ff", "fi", "fl", "st"};
@@ -36,8 +36,8 @@ class Translator {
 
  private:
   void ReadAlternatives(bool caseless, int depth) {
-    if (depth > kMaxDepth) {
-      throw PatternError(fmt::format("groups are nested more than {} deep", kMaxDepth));
+    if (depth > kMaxGroupDepth) {
+      throw PatternError(fmt::format("groups are nested more than {} deep", kMaxGroupDepth));
     }
     last_letter_ = 0;
     while (!in_.AtEnd() && in_.Peek() != U')') {

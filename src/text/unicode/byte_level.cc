@@ -11,8 +11,8 @@ constexpr bool IsPrintableLatin1(uint32_t byte) {
   return (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte != 0xAD);
 }
 
-constexpr char32_t kOthers = 0x100;  // the character of the first byte that is not printable
-constexpr size_t kCharacters = kOthers + 68;
+constexpr char32_t kFirstOther = 0x100;  // the character of the first byte that is not printable
+constexpr size_t kCharacters = kFirstOther + 68;
 
 struct Tables {
   std::array<char32_t, 256> characters{};
@@ -22,7 +22,7 @@ struct Tables {
 constexpr Tables kTables = [] {
   Tables tables;
   tables.bytes.fill(-1);
-  char32_t other = kOthers;
+  char32_t other = kFirstOther;
   for (uint32_t byte = 0; byte < 256; ++byte) {
     const char32_t character = IsPrintableLatin1(byte) ? byte : other++;
     tables.characters[byte] = character;

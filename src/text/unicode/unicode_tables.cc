@@ -23,7 +23,7 @@ constexpr Property kProperties[] = {
     {0x60, 0, 11}, {0x40, 0, 10}, {0x440, 2, 11}, {0x448, 0, 12}, {0x0, 0, 12}, {0x440, 43, 11}, {0x440, 48, 11}, {0x40, 0, 8}, {0x1, 0, 11},
 };
 // The first code point of a run << 8 | its index in kProperties.
-constexpr uint32_t kRuns[] = {
+constexpr uint32_t kPropertyRuns[] = {
     0x0, 0x901, 0xB02, 0xD01, 0xE00, 0x2003, 0x2104, 0x3005, 0x3A04, 0x4106, 0x5B04, 0x5F07,
     0x6004, 0x6105, 0x7B04, 0x7F00, 0x8502, 0x8600, 0xA008, 0xA104, 0xA209, 0xA704, 0xA80A, 0xA90B,
     0xAA0C, 0xAB04, 0xAC09, 0xAD00, 0xAE0B, 0xAF0A, 0xB009, 0xB20A, 0xB50C, 0xB604, 0xB80A, 0xBA0C,
@@ -2739,7 +2739,7 @@ constexpr Mapping kCompatibilityEntries[] = {
 }  // namespace
 
 std::span<const Property> Properties() { return kProperties; }
-std::span<const uint32_t> PropertyRuns() { return kRuns; }
+std::span<const uint32_t> PropertyRuns() { return kPropertyRuns; }
 MappingTable DecompositionTable() { return {kDecompositionEntries, kDecompositionPool}; }
 MappingTable LowerTable() { return {kLowerEntries, kLowerPool}; }
 MappingTable CompatibilityTable() { return {kCompatibilityEntries, kCompatibilityPool}; }

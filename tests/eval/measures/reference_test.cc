@@ -18,7 +18,7 @@ namespace {
 using Values = std::map<std::string, double>;   // of each document of a query: score or grade
 using Queries = std::map<std::string, Values>;  // of each query
 
-struct RandomRun {
+struct RandomRunAndGrades {
   Queries run;
   Queries grades;
 };
@@ -175,8 +175,8 @@ T Draw(const rc::Gen<T>& gen) {
 // Few scores and few grades, so that ties are the rule; ids whose order in bytes is not that of
 // their numbers. One query is sure to have a positive and a result, without which evaluating is an
 // error.
-RandomRun MakeWorld() {
-  RandomRun world;
+RandomRunAndGrades MakeRunAndGrades() {
+  RandomRunAndGrades world;
   const int queries = Draw(rc::gen::inRange(0, 6));
   for (int q = 0; q < queries; ++q) {
     const std::string query = fmt::format("q{}", q);
@@ -197,7 +197,7 @@ RandomRun MakeWorld() {
   return world;
 }
 
-std::set<std::string> QueriesThatCount(const RandomRun& world, bool complete) {
+std::set<std::string> QueriesThatCount(const RandomRunAndGrades& world, bool complete) {
   std::set<std::string> queries;
   for (const auto& [query, grades] : world.grades) {
     if (complete || world.run.contains(query)) queries.insert(query);
@@ -206,7 +206,7 @@ std::set<std::string> QueriesThatCount(const RandomRun& world, bool complete) {
 }
 
 RC_GTEST_PROP(Reference, EveryMeasureEqualsItsDefinition, ()) {
-  const RandomRun world = MakeWorld();
+  const RandomRunAndGrades world = MakeRunAndGrades();
   data::Run run;
   data::Qrels qrels;
   for (const auto& [query, scores] : world.run) {

@@ -338,7 +338,7 @@ TEST_F(KernelsOnAGpu, AttentionGivesTheSameBytesAgain) {
   EXPECT_TRUE(first[1].equal(second[1]));
 }
 
-// Without a backward pass, too: what a forward pass has kept of its input goes with its result.
+// What a forward pass has kept of its input goes with its result, also without a backward pass.
 TEST_F(KernelsOnAGpu, AGraphThatIsDroppedIsReleased) {
   const AttentionProblem problem(
       {.lengths = {20, 7}, .shape = {2, 2, 64}, .rule = {.scale = 0.125}});
