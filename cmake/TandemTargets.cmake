@@ -93,10 +93,10 @@ function(tandem_common_options target)
 endfunction()
 
 # Compiles the target's files in groups: most are short beside the headers that they include. In groups of
-# 30 the program takes 0.88 times as long as in groups of 12. Three
-# kinds are compiled by themselves: kernels, which Highway compiles once for each instruction set;
-# files with options of their own; entries of a catalogue (cmake/TandemCatalogue.cmake), whose helpers
-# have the same names in every file (kParams, Make).
+# 30 the program takes 0.88 times as long as in groups of 12. Three kinds are compiled by themselves:
+# kernels, which Highway compiles once for each instruction set; files with options of their own; entries
+# of a catalogue (cmake/TandemCatalogue.cmake), whose helpers have the same names in every file (kParams,
+# Make).
 function(tandem_unity_build target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 30)
   get_target_property(sources ${target} SOURCES)

@@ -1,10 +1,7 @@
 #include "eval/samples/score_levels.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
-
-#include "base/error.h"
 
 namespace tandem::eval {
 

@@ -18,13 +18,6 @@ namespace {
 
 constexpr const char* kRouterFile = "router_config.json";
 
-// One object of the router's file.
-Settings Part(const Settings& config, const char* key) {
-  const Json* part = config.Find(key);
-  if (part == nullptr || !part->is_object()) config.Fail(key, "an object");
-  return Settings(config.file(), *part);
-}
-
 // The name of the route that texts of the task take; none where there is none.
 std::optional<std::string> RouteName(const Settings& config, const Json& structure,
                                      std::string_view task) {
@@ -52,7 +45,7 @@ std::optional<std::string> RouteName(const Settings& config, const Json& structu
 std::vector<ListedModule> ModulesOf(const Settings& config, std::string_view task,
                                     const std::string& router) {
   const Json& structure = *config.Find("structure");
-  const Settings types = Part(config, "types");
+  const Settings types = config.RequiredObject("types");
   const std::optional<std::string> name = RouteName(config, structure, task);
   if (!name || !structure.contains(*name) || !structure[*name].is_array()) {
     std::vector<std::string> routes;
@@ -140,7 +133,7 @@ Routes ReadRoutes(const ModelFiles& files) {
   const std::string& router = listed.front().folder;
   const ModelFiles place = files.Below(router);
   const Settings& config = place.Read(place.Has(kRouterFile) ? kRouterFile : "config.json");
-  Part(config, "structure");
+  config.RequiredObject("structure");
   Routes routes{.file = config.file(),
                 .query = ModulesOf(config, "query", router),
                 .document = ModulesOf(config, "document", router)};

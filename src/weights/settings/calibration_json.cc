@@ -53,12 +53,6 @@ void ReadIsotonic(const Settings& probability, Calibration* calibration) {
   }
 }
 
-Settings RequiredObject(const Settings& settings, std::string_view key) {
-  const Json* value = settings.Find(key);
-  if (value == nullptr || !value->is_object()) settings.Fail(key, "an object");
-  return {settings.file(), *value};
-}
-
 CalibrationMethod ReadMethod(const Settings& probability) {
   const std::optional<std::string> name = probability.String("method");
   if (!name) return CalibrationMethod::kObjective;
@@ -71,7 +65,7 @@ CalibrationMethod ReadMethod(const Settings& probability) {
 
 std::optional<LearnedScale> ReadLearned(const Settings& tandem_file) {
   if (!tandem_file.Has("learned")) return std::nullopt;
-  const Settings learned = RequiredObject(tandem_file, "learned");
+  const Settings learned = tandem_file.RequiredObject("learned");
   return LearnedScale{.objective = learned.String("objective").value_or(""),
                       .scale = RequiredNumber(learned, "scale"),
                       .bias = RequiredNumber(learned, "bias")};
@@ -81,7 +75,7 @@ std::optional<LearnedScale> ReadLearned(const Settings& tandem_file) {
 
 std::optional<Calibration> ReadCalibration(const Settings& tandem_file) {
   if (!tandem_file.Has("probability")) return std::nullopt;
-  const Settings probability = RequiredObject(tandem_file, "probability");
+  const Settings probability = tandem_file.RequiredObject("probability");
   Calibration calibration{.similarity = probability.RequiredString("similarity"),
                           .method = ReadMethod(probability),
                           .fitted_on = probability.String("fitted_on").value_or("")};

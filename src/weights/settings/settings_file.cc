@@ -127,6 +127,12 @@ int64_t Settings::RequiredInteger(std::string_view key, int64_t least, int64_t m
   return *Integer(key, least, most);
 }
 
+Settings Settings::RequiredObject(std::string_view key) const {
+  const Json* value = Find(key);
+  if (value == nullptr || !value->is_object()) Fail(key, "an object");
+  return {file_, *value};
+}
+
 std::string Settings::RequiredString(std::string_view key) const {
   if (!Has(key)) Fail(key, "a string");
   return *String(key);

@@ -59,6 +59,7 @@ class Settings {
   // Reads a key that must be there.
   int64_t RequiredInteger(std::string_view key, int64_t least, int64_t most) const;
   std::string RequiredString(std::string_view key) const;
+  Settings RequiredObject(std::string_view key) const;
 
   // "FILE: 'KEY' is FOUND; EXPECTED expected".
   [[noreturn]] void Fail(std::string_view key, std::string_view expected) const;

@@ -176,51 +176,51 @@ T Draw(const rc::Gen<T>& gen) {
 // their numbers. One query is sure to have a positive and a result, without which evaluating is an
 // error.
 RandomRunAndGrades MakeRunAndGrades() {
-  RandomRunAndGrades world;
+  RandomRunAndGrades random;
   const int queries = Draw(rc::gen::inRange(0, 6));
   for (int q = 0; q < queries; ++q) {
     const std::string query = fmt::format("q{}", q);
     for (int d = 0; d < 14; ++d) {
       const std::string document = fmt::format("{}", d);
       if (Draw(rc::gen::inRange(0, 3)) > 0) {
-        world.run[query][document] = Draw(rc::gen::element(0.0, 1.0, 2.0, 2.0 + 1e-12));
+        random.run[query][document] = Draw(rc::gen::element(0.0, 1.0, 2.0, 2.0 + 1e-12));
       }
       if (Draw(rc::gen::inRange(0, 2)) > 0) {
-        world.grades[query][document] = Draw(rc::gen::element(-1.0, 0.0, 1.0, 2.0, 3.0));
+        random.grades[query][document] = Draw(rc::gen::element(-1.0, 0.0, 1.0, 2.0, 3.0));
       }
     }
   }
-  world.run["sure"] = {{"0", Draw(rc::gen::element(1.0, 2.0))}, {"1", 1}};
-  world.grades["sure"] = {{"0", 2}};
-  if (Draw(rc::gen::inRange(0, 2)) > 0) world.run["found only"] = {{"0", 2}, {"1", 1}};
-  if (Draw(rc::gen::inRange(0, 2)) > 0) world.grades["judged only"] = {{"0", 2}, {"1", 1}};
-  return world;
+  random.run["sure"] = {{"0", Draw(rc::gen::element(1.0, 2.0))}, {"1", 1}};
+  random.grades["sure"] = {{"0", 2}};
+  if (Draw(rc::gen::inRange(0, 2)) > 0) random.run["found only"] = {{"0", 2}, {"1", 1}};
+  if (Draw(rc::gen::inRange(0, 2)) > 0) random.grades["judged only"] = {{"0", 2}, {"1", 1}};
+  return random;
 }
 
-std::set<std::string> QueriesThatCount(const RandomRunAndGrades& world, bool complete) {
+std::set<std::string> QueriesThatCount(const RandomRunAndGrades& random, bool complete) {
   std::set<std::string> queries;
-  for (const auto& [query, grades] : world.grades) {
-    if (complete || world.run.contains(query)) queries.insert(query);
+  for (const auto& [query, grades] : random.grades) {
+    if (complete || random.run.contains(query)) queries.insert(query);
   }
   return queries;
 }
 
 RC_GTEST_PROP(Reference, EveryMeasureEqualsItsDefinition, ()) {
-  const RandomRunAndGrades world = MakeRunAndGrades();
+  const RandomRunAndGrades random = MakeRunAndGrades();
   data::Run run;
   data::Qrels qrels;
-  for (const auto& [query, scores] : world.run) {
+  for (const auto& [query, scores] : random.run) {
     for (const auto& [document, score] : scores) {
       run.AddQuery(query).results.push_back({run.Keep(document), score});
     }
   }
-  for (const auto& [query, grades] : world.grades) {
+  for (const auto& [query, grades] : random.grades) {
     for (const auto& [document, grade] : grades) qrels.Add(query, document, grade);
   }
   EvaluationOptions options;
   options.complete = Draw(rc::gen::inRange(0, 2)) > 0;
   options.ranking.relevance_level = Draw(rc::gen::element(1.0, 2.0));
-  const std::set<std::string> queries = QueriesThatCount(world, options.complete);
+  const std::set<std::string> queries = QueriesThatCount(random, options.complete);
   std::vector<Measure> measures;
   for (const auto& [name, value] : ByDefinition(Reference({}, {}), 1)) {
     measures.push_back(ParseMeasure(name));
@@ -230,9 +230,9 @@ RC_GTEST_PROP(Reference, EveryMeasureEqualsItsDefinition, ()) {
   RC_ASSERT(std::set<std::string>(evaluation.queries.begin(), evaluation.queries.end()) == queries);
   for (size_t q = 0; q < evaluation.queries.size(); ++q) {
     const std::string& query = evaluation.queries[q];
-    const auto scores = world.run.find(query);
+    const auto scores = random.run.find(query);
     const auto wanted = ByDefinition(
-        Reference(scores == world.run.end() ? Values() : scores->second, world.grades.at(query)),
+        Reference(scores == random.run.end() ? Values() : scores->second, random.grades.at(query)),
         options.ranking.relevance_level);
     for (const MeasureValues& values : evaluation.measures) {
       const double difference = std::abs(*values.per_query[q] - wanted.at(values.measure.name()));

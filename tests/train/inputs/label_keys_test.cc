@@ -21,8 +21,6 @@
 namespace tandem::train {
 namespace {
 
-constexpr objective::Needs kPlain;
-
 class LabelKeys : public testing::Test {
  protected:
   LabelKeys() { loaded_.recipe.objective.name = "some_loss"; }

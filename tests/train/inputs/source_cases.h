@@ -10,6 +10,7 @@
 
 namespace tandem::train {
 
+inline constexpr objective::Needs kPlain;
 inline constexpr objective::Needs kGraded = {.grades = true, .graded_own = true};
 inline constexpr objective::Needs kTeacher = {.teacher = true, .graded_own = true};
 

@@ -28,8 +28,6 @@
 namespace tandem::train {
 namespace {
 
-constexpr objective::Needs kNoNeeds;
-
 class SourcesTest : public testing::Test {
  protected:
   // Grades 2, 1 and 0 for each of 48 queries.
@@ -82,7 +80,7 @@ TEST_F(SourcesTest, GradedAndBinaryOnesStandBesideEachOther) {
 TEST_F(SourcesTest, APositiveOfLinesIsAPositiveAtAnyGrade) {
   Use({Graded(), Binary()});
   data().positive_grade = 2;
-  const RunData data = ReadRunData(loaded_, kNoNeeds);
+  const RunData data = ReadRunData(loaded_, kPlain);
   EXPECT_EQ(Grades(data), (Counts{{0, 50}, {1, 48}, {2, 50}}));
   EXPECT_EQ(data.set.queries_without_positive, 0U);
 }
@@ -159,7 +157,7 @@ TEST_F(SourcesTest, ScoresOfTheirLinesAreUsedAsTheRecipeSays) {
   Use({pairs, Binary()});
   EXPECT_EQ(Grades(ReadRunData(loaded_, kGraded)), (Counts{{0, 2}, {0.25, 1}, {0.5, 1}, {1, 2}}));
   data().scores = "ignored";
-  EXPECT_EQ(Grades(ReadRunData(loaded_, kNoNeeds)), (Counts{{0, 2}, {1, 4}}));
+  EXPECT_EQ(Grades(ReadRunData(loaded_, kPlain)), (Counts{{0, 2}, {1, 4}}));
 }
 
 TEST_F(SourcesTest, GradesOutsideTheScaleNameTheirOwnFile) {
@@ -205,11 +203,11 @@ TEST_F(SourcesTest, OneWithoutATrainingQueryIsNamed) {
   data().scores = "grades";
   data().positive_grade = 0.75;
   loaded_.positions["data.positive_grade"] = {"recipe.toml", 1, 1};
-  ExpectError([&] { ReadRunData(loaded_, kNoNeeds); }, ExitCode::kData,
+  ExpectError([&] { ReadRunData(loaded_, kPlain); }, ExitCode::kData,
               {"related.jsonl: data.source.2 brings no query to train on", "tandem inspect"});
   data().mixture = "weight";
   data().sources[1].weight = 0;
-  EXPECT_NO_THROW(ReadRunData(loaded_, kNoNeeds));
+  EXPECT_NO_THROW(ReadRunData(loaded_, kPlain));
 }
 
 TEST_F(SourcesTest, TasksAreNumberedByTheirNames) {
