@@ -285,8 +285,48 @@ void MultiplyTransposed(const WeightGradient& p) {
   }
 }
 
+namespace {
+
+// The whole panels of the product, and the last columns, fewer than 16, beside zeros. So copies of
+// a row are multiplied in the same order wherever they stand; of oneDNN's kernels those with AVX2
+// have another order for the columns beyond a multiple of 16.
+void MultiplyRowsByPanels(const RowsByRows& p) {
+  const auto m = static_cast<size_t>(p.m), n = static_cast<size_t>(p.n);
+  const auto depth = static_cast<size_t>(p.depth);
+  constexpr size_t kUnit = 16;
+  const size_t rest = n % kUnit, whole = n - rest;
+  struct Arrays {
+    float* panels;
+    float* rows;      // the last ones, and below them zeros
+    float* products;  // [m, kUnit]
+  };
+  const Arrays arrays = AllocateScratch<RowsByRows>([&](Scratch& scratch) {
+    return Arrays{scratch.Allocate<float>(std::max(whole, kUnit) * depth),
+                  scratch.Allocate<float>(kUnit * depth), scratch.Allocate<float>(m * kUnit)};
+  });
+  if (whole > 0) {
+    PackPanels({p.b, 1, depth, depth, whole}, arrays.panels);
+    MultiplyPanels({p.a, depth, depth, arrays.panels, nullptr, p.out, n, whole}, m);
+  }
+  if (rest == 0) return;
+  std::fill(std::copy_n(p.b + whole * depth, rest * depth, arrays.rows),
+            arrays.rows + kUnit * depth, 0.0F);
+  PackPanels({arrays.rows, 1, depth, depth, kUnit}, arrays.panels);
+  MultiplyPanels({p.a, depth, depth, arrays.panels, nullptr, arrays.products, kUnit, kUnit}, m);
+  for (size_t row = 0; row < m; ++row) {
+    std::copy_n(arrays.products + row * kUnit, rest, p.out + row * n + whole);
+  }
+}
+
+}  // namespace
+
 void MultiplyRowsByRows(const RowsByRows& p) {
-  if (p.m > 0 && p.n > 0) MultiplyRowsByRowsByOneDnn(p);
+  if (p.m == 0 || p.n == 0) return;
+  if (p.depth > 0 && CurrentIsa() > Isa::kBaseline) {
+    MultiplyRowsByPanels(p);
+  } else {
+    MultiplyRowsByRowsByOneDnn(p);
+  }
 }
 
 }  // namespace tandem::tensor::cpu

@@ -105,7 +105,7 @@ void MultiplyToGeluGradient(const GeluGradientProduct<A>& product);
 
 void MultiplyTransposed(const WeightGradient& product);
 
-// Runs on all OpenMP threads.
+// One thread's work. Equal rows of b have equal products, wherever they stand.
 void MultiplyRowsByRows(const RowsByRows& product);
 
 // Makes oneDNN use no instructions above this level ("baseline", "avx2", "avx512", "avx512_bf16",

@@ -49,6 +49,35 @@ TEST_P(ProductsOfShape, OfPackedMatricesAreRight) {
   }
 }
 
+TEST_P(ProductsOfShape, OfRowsByRowsAreRight) {
+  const auto [m, depth, n] = GetParam();
+  const Padded a(m, depth, 0, 1), rows(n, depth, 0, 2);
+  Padded b(depth, n, 0, 0), out(m, n, 0, 4);
+  for (int64_t k = 0; k < depth; ++k) {
+    for (int64_t c = 0; c < n; ++c) b.At(k, c) = rows.At(c, k);
+  }
+  MultiplyRowsByRows({a.values.data(), m, rows.values.data(), n, depth, out.values.data()});
+  ExpectProduct(a, b, nullptr, out);
+}
+
+// Scores of copies are equal, so that their ids decide which is the first.
+TEST(Products, OfEqualRowsAreEqualWhereverTheyStand) {
+  for (const int64_t m : {1, 3, 7, 64}) {
+    for (const int64_t n : {2, 17, 64, 66, 100, 137, 200}) {
+      SCOPED_TRACE(fmt::format("{} rows by {}", m, n));
+      const Padded a(m, 40, 0, 1);
+      Padded rows(n, 40, 0, 2), out(m, n, 0, 4);
+      for (int64_t r = 1; r < n; ++r) {
+        for (int64_t k = 0; k < 40; ++k) rows.At(r, k) = rows.At(0, k);
+      }
+      MultiplyRowsByRows({a.values.data(), m, rows.values.data(), n, 40, out.values.data()});
+      for (int64_t r = 0; r < m; ++r) {
+        for (int64_t c = 1; c < n; ++c) ASSERT_EQ(out.At(r, c), out.At(r, 0)) << c;
+      }
+    }
+  }
+}
+
 TEST_P(ProductsOfShape, OfTransposesAreAdded) {
   const auto [m, depth, n] = GetParam();
   const Padded a(depth, m, 3, 1), b(depth, n, 7, 2), start(m, n, 0, 3);
