@@ -90,68 +90,6 @@ TEST_F(EmbeddingCacheTest, EncodesEachDistinctTextOnceAndFindsItAgain) {
   EXPECT_THAT(messages.text(), HasSubstr(all + " of " + all + " embeddings are from "));
 }
 
-TEST_F(EmbeddingCacheTest, FindsTextsOfWhichSomeAreCopies) {
-  const std::vector<std::string> texts = Texts(60);
-  std::vector<size_t> asked;
-  const auto find = [&](const std::vector<std::string>& of, CacheOptions options) {
-    asked.clear();
-    options.folder = Cache();
-    return FindInCache(
-        *model_, TextKind::kDocument, of.size(),
-        [&](size_t i) {
-          asked.push_back(i);
-          return std::string_view(of[i]);
-        },
-        options);
-  };
-  EXPECT_FALSE(find(texts, {}));
-  EXPECT_TRUE(asked.empty());  // the cache knows nothing of this model
-  const CachedEmbeddings made = Embed(texts);
-  const CapturedMessages messages;
-  const auto found = find(texts, {.encode = {.label = "encode"}});
-  ASSERT_TRUE(found);
-  EXPECT_TRUE(AreEqual(found->RowsOf(0, texts.size()), made.RowsOf(0, texts.size())));
-  EXPECT_EQ(found->row_of, made.row_of);
-  EXPECT_THAT(messages.text(),
-              testing::StartsWith("encode: " + std::to_string(60 - made.distinct()) +
-                                  " of 60 texts are copies of others and share their embeddings: " +
-                                  std::to_string(made.distinct()) + " are left\nencode: "));
-  const std::vector<std::string> distinct = {"alpha", "beta", "gamma"};
-  EXPECT_FALSE(find(distinct, {}));
-  const CachedEmbeddings three = Embed(distinct);
-  const auto all = find(distinct, {});
-  ASSERT_TRUE(all);
-  EXPECT_EQ(asked.size(), 3U);
-  EXPECT_TRUE(AreEqual(all->RowsOf(1, 2), three.RowsOf(1, 2)));
-}
-
-TEST_F(EmbeddingCacheTest, SaysWhyNothingIsFound) {
-  const auto why = [&](const std::vector<std::string>& texts, CacheOptions options) {
-    options.folder = Cache();
-    const CapturedMessages messages;
-    EXPECT_FALSE(FindInCache(
-        *model_, TextKind::kDocument, texts.size(),
-        [&](size_t i) { return std::string_view(texts[i]); }, options));
-    return messages.text();
-  };
-  const std::vector<std::string> texts = {"alpha", "beta"};
-  EXPECT_EQ(why(texts, {}), "");
-  Embed(texts);
-  EXPECT_EQ(why({"alpha", "gamma"}, {}),
-            "all 2 texts are encoded: the cache has embeddings by this model of other texts\n");
-  EXPECT_EQ(why({"alpha"}, {}), "");  // the cache has nothing so small
-  EXPECT_EQ(why(texts, {.encode = {.precision = tensor::Precision::kInt8}}),
-            "all 2 texts are encoded: the cache has embeddings by this model that were made in "
-            "another way (\"precision fp32\", here \"precision int8\")\n");
-  const std::vector<std::string> many = Texts(9000);
-  CacheOptions stopped{.folder = Cache()};
-  stopped.between_blocks = [] { throw std::runtime_error("stopped"); };
-  EXPECT_THROW(Embed(many, stopped), std::runtime_error);
-  EXPECT_EQ(why(many, {}),
-            "all 9000 texts are encoded: the cache has 4096 of their embeddings, of a command that "
-            "was stopped\n");
-}
-
 // What encoding says of texts that are cut is said of those of the cache too.
 TEST_F(EmbeddingCacheTest, SaysHowManyTextsFromTheCacheWereCut) {
   Load({.max_document_tokens = 4});
