@@ -1,5 +1,6 @@
 # Run by cmake -P: manual pages and shells' completions, as TANDEM itself prints them, into the folder
 # OUTPUT: man1/*.1.gz, completion/bash, completion/zsh, completion/fish.
+cmake_minimum_required(VERSION 3.25) # a script has no policies of the project
 function(tandem_output variable)
   execute_process(COMMAND "${TANDEM}" ${ARGN} OUTPUT_VARIABLE text RESULT_VARIABLE status)
   if(NOT status EQUAL 0)

@@ -1,6 +1,7 @@
 // The flags of commands that make splits.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "import/splits/holdout.h"
@@ -10,7 +11,8 @@ namespace tandem::app {
 class Flags;  // cli/flags.h
 
 struct HoldoutFlags {
-  std::string share;     // "15%"
+  std::optional<std::string> share;  // "15%"; none: the flag was not given
+  std::string default_share;
   std::string split_by;  // "documents" or "queries"
 };
 

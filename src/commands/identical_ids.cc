@@ -39,7 +39,8 @@ std::vector<eval::Remark> TreatIdenticalIds(bool ignore, const data::Qrels* qrel
 
 std::vector<eval::Remark> OwnTextRemarks(size_t queries) {
   if (queries == 0) return {};
-  return {{fmt::format("queries whose own text is a document of another id, which is ranked: {}",
+  return {{fmt::format("queries whose own text is also a document, under another id, which is "
+                       "ranked as all others are, mostly first: {}",
                        queries),
            false}};
 }

@@ -9,13 +9,16 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/files/atomic_folder.h"
 #include "base/hashes/text_hash.h"
 #include "base/progress.h"
 #include "data/formats/beir_lines.h"
 #include "data/write_dataset.h"
+#include "import/columns/document_texts.h"
+#include "import/corpus/corpus_documents.h"
+#include "import/corpus/document_column.h"
 #include "import/examples/example_reader.h"
 #include "import/output/judged_pairs.h"
+#include "import/output/output_files.h"
 #include "import/output/text_store.h"
 
 namespace tandem::import_data {
@@ -23,29 +26,14 @@ namespace {
 
 constexpr uint64_t kRowsBetweenLooks = 4096;  // at the signal and the bar
 
-// Where the files of a data set are written; nowhere in a trial.
-struct OutputFiles {
-  explicit OutputFiles(const ImportOptions& options) {
-    if (options.is_trial) return;
-    folder.emplace(options.output);
-    MakeFolder(folder->staging() / "qrels");
-    corpus.emplace(folder->staging() / "corpus.jsonl");
-  }
-  std::filesystem::path Rejected() const {
-    return folder ? folder->staging() / "rejected.jsonl" : std::filesystem::path();
-  }
-
-  std::optional<AtomicFolder> folder;
-  std::optional<AtomicFile> corpus;
-};
-
 class Importer {
  public:
   Importer(const ImportOptions& options, data::Warnings& warnings)
       : options_(options),
         warnings_(warnings),
-        files_(options),
-        documents_(files_.corpus ? &*files_.corpus : nullptr),
+        corpus_(CorpusOf(options, warnings)),
+        files_(FilesOf(options, corpus_)),
+        documents_(files_.corpus()),
         rejected_(files_.Rejected()),
         labels_(options.labels) {}
 
@@ -72,6 +60,17 @@ class Importer {
   }
 
  private:
+  static std::optional<CorpusDocuments> CorpusOf(const ImportOptions& options,
+                                                 data::Warnings& warnings) {
+    if (options.corpus.empty() || options.corpus == kNoColumn) return std::nullopt;
+    return std::optional<CorpusDocuments>(std::in_place, options.corpus, warnings);
+  }
+  static OutputFiles FilesOf(const ImportOptions& options,
+                             const std::optional<CorpusDocuments>& corpus) {
+    if (options.is_trial) return {};
+    return {options.output, corpus ? corpus->file() : std::filesystem::path()};
+  }
+
   std::unique_ptr<RowSource> Open(const std::string& source, data::Warnings& warnings) const {
     return options_.open ? options_.open(source, warnings)
                          : OpenSource(source, options_.source, warnings);
@@ -81,9 +80,15 @@ class Importer {
   void Understand() {
     for (const std::string& file : options_.sources) {
       data::Warnings ignored;  // counted when all rows are read
+      const Columns chosen =
+          corpus_ ? WithDocumentColumn(*Open(file, ignored), options_.columns, *corpus_, file)
+                  : options_.columns;
       const std::unique_ptr<RowSource> source = Open(file, ignored);
-      Understood understood = FindColumns(SampleSource(*source), options_.columns, file);
+      const SourceSample sample = SampleSource(*source);
+      Understood understood = FindColumns(sample, chosen, file);
+      if (chosen.document != options_.columns.document) SayFoundInCorpus(chosen, understood);
       const Columns& found = understood.columns;
+      if (options_.corpus.empty()) CheckDocumentsAreTexts(sample, found.document, file);
       if (!options_.labels.empty() && (found.has_clicks() || found.label.empty())) {
         throw UsageError(
             fmt::format("{}: --labels says what labels stand for, but no column of labels was "
@@ -95,6 +100,12 @@ class Importer {
                                  .description = source->Description(),
                                  .reasons = std::move(understood.reasons)});
     }
+  }
+
+  static void SayFoundInCorpus(const Columns& chosen, Understood& understood) {
+    const std::string reason = fmt::format("document: \"{}\"", chosen.document);
+    std::replace(understood.reasons.begin(), understood.reasons.end(), reason,
+                 reason + " (its values are ids of the corpus)");
   }
 
   void ReadSource(size_t number, Progress& progress) {
@@ -119,6 +130,7 @@ class Importer {
 
   // Stores what the row says. False, with the row's problem, where a text cannot be stored.
   bool Take(const Columns& columns, Row& row, const Example& example) {
+    if (corpus_ && !corpus_->HaveAll(example, row)) return false;
     const auto refuse = [&](const StoredText& stored) {
       row.problem_kind = "rows with an id that had another text";
       row.problem = stored.problem +
@@ -129,7 +141,9 @@ class Importer {
     const StoredText query = queries_.Add(example.query_id, example.query);
     if (!query.problem.empty()) return refuse(query);
     for (const ExampleDocument& document : example.documents) {
-      const StoredText stored = documents_.Add(document.id, document.title, document.text);
+      const StoredText stored = corpus_
+                                    ? StoredText{.number = *corpus_->Find(document.text)}
+                                    : documents_.Add(document.id, document.title, document.text);
       if (!stored.problem.empty()) return refuse(stored);
       if (columns.has_clicks() && !document.is_negative) {
         pairs_.AddClicks(query.number, stored.number, example.clicks, example.impressions,
@@ -228,8 +242,8 @@ class Importer {
   }
 
   void MakeSplits() {
-    split_of_query_.assign(queries_.texts().size(), Split::kTrain);
-    if (options_.holdout.share == 0) return;
+    split_of_query_.assign(queries_.texts().size(), options_.split.value_or(Split::kTrain));
+    if (options_.split || options_.holdout.share == 0) return;
     std::vector<std::pair<uint32_t, uint32_t>> positives;
     for (const JudgedPair& pair : pairs_.pairs()) {
       if (pair.grade > 0) positives.emplace_back(pair.query, pair.document);
@@ -251,6 +265,7 @@ class Importer {
   }
 
   void CountGrades() {
+    std::unordered_set<uint32_t> judged;  // documents
     is_judged_.assign(queries_.texts().size(), false);
     for (const JudgedPair& pair : pairs_.pairs()) {
       if (IsLeftOut(pair)) {
@@ -261,6 +276,10 @@ class Importer {
       ++split.judgements;
       ++report_.judgements;
       ++report_.grades[pair.grade];
+      if (corpus_ && judged.insert(pair.document).second) {
+        ++report_.judged_documents;
+        report_.cut_documents += corpus_->is_cut(pair.document) ? 1 : 0;
+      }
       if (!is_judged_[pair.query]) ++split.queries;
       is_judged_[pair.query] = true;
     }
@@ -269,7 +288,7 @@ class Importer {
   }
 
   void WriteQueries() {
-    AtomicFile file(files_.folder->staging() / "queries.jsonl");
+    AtomicFile file(files_.Path("queries.jsonl"));
     const data::Texts& queries = queries_.texts();
     std::string line;
     for (uint32_t i = 0; i < queries.size(); ++i) {
@@ -281,16 +300,20 @@ class Importer {
     file.Commit();
   }
 
+  std::string IdOf(uint32_t document) const {
+    return corpus_ ? std::string(corpus_->id(document)) : documents_.id(document);
+  }
+
   // The judgements of a query stand together, queries in the order of their first row.
   void WriteSplit(Split split, std::span<const JudgedPair> pairs) {
     if (!report_.splits.contains(split)) return;
-    AtomicFile file(files_.folder->staging() / "qrels" / fmt::format("{}.tsv", SplitName(split)));
+    AtomicFile file(files_.Path(fmt::format("qrels/{}.tsv", SplitName(split))));
     file.Write(data::kQrelsHeader);
     std::string line;
     for (const JudgedPair& pair : pairs) {
       if (split_of_query_[pair.query] != split || IsLeftOut(pair)) continue;
       line.clear();
-      data::AppendBeirJudgement(line, queries_.texts().id(pair.query), documents_.id(pair.document),
+      data::AppendBeirJudgement(line, queries_.texts().id(pair.query), IdOf(pair.document),
                                 pair.grade);
       file.Write(line);
     }
@@ -298,21 +321,21 @@ class Importer {
   }
 
   void Write() {
-    files_.corpus->Commit();
+    files_.CommitCorpus();
     WriteQueries();
     std::vector<JudgedPair> sorted(pairs_.pairs().begin(), pairs_.pairs().end());
     std::stable_sort(sorted.begin(), sorted.end(),
                      [](const JudgedPair& a, const JudgedPair& b) { return a.query < b.query; });
     for (const Split split : {Split::kTrain, Split::kDev, Split::kTest}) WriteSplit(split, sorted);
     rejected_.Commit();
-    files_.folder->Commit();
+    files_.CommitFolder();
     if (rejected_.count() > 0) report_.rejected_file = options_.output / "rejected.jsonl";
   }
 
   void Fill() {
     report_.rejected = rejected_.count();
     report_.rejected_kinds = rejected_.kinds();
-    report_.documents = documents_.size();
+    report_.documents = corpus_ ? corpus_->texts() : documents_.size();
     report_.repeated = pairs_.repeated();
     report_.contradicting = pairs_.contradicting();
     report_.merged_ids = documents_.merged() + queries_.merged();
@@ -321,6 +344,7 @@ class Importer {
 
   const ImportOptions& options_;
   data::Warnings& warnings_;
+  std::optional<CorpusDocuments> corpus_;  // whose documents rows name; none: rows have texts
   OutputFiles files_;
   DocumentStore documents_;
   QueryStore queries_;

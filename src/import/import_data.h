@@ -38,10 +38,15 @@ struct ImportOptions {
   bool is_trial = false;         // nothing is written
   SourceOptions source;
   Columns columns;  // that are chosen; others are found
+  // A BEIR folder, whose documents the rows name instead of holding their texts: the column of
+  // documents, and those of negatives, have ids. Empty: they have texts. kNoColumn: they have texts
+  // even if these look like names of files.
+  std::string corpus;
   std::vector<data::LabelNumber> labels;
   ClickGradeRules clicks;
   double most_rejected = 0.1;             // share of the rows; more is an error
   HoldoutOptions holdout{.share = 0.15};  // share 0: all queries are in train
+  std::optional<Split> split;             // of all queries, in place of `holdout`
   StopRequest stop;
 };
 
@@ -76,6 +81,9 @@ struct ImportReport {
   uint64_t queries = 0;
   uint64_t documents = 0;
   uint64_t judgements = 0;
+  // Of an import into a corpus, whose texts `documents` counts.
+  uint64_t judged_documents = 0;
+  uint64_t cut_documents = 0;         // of them, those that the corpus has as passages alone
   std::map<double, uint64_t> grades;  // judgements of each
   uint64_t repeated = 0;              // pairs of query and document that an earlier row had
   uint64_t contradicting = 0;         // of them, with another grade; the highest one stands
@@ -92,11 +100,13 @@ struct ImportReport {
 
 // Writes corpus.jsonl, queries.jsonl, qrels/SPLIT.tsv and, where rows were rejected, rejected.jsonl
 // into `options.output`, which appears when it is complete. The same sources and options make the
-// same bytes.
+// same bytes. With `options.corpus` corpus.jsonl is a copy of that folder's, and a row that names a
+// document that it lacks is rejected.
 //
 // Throws UsageError for labels that are below 0, columns that are not found, an output that exists,
 // more rejected rows than allowed, no row that can be used (the rejected ones are then in
-// OUTPUT.rejected.jsonl), and splits that cannot be made; DataError for files that cannot be read;
+// OUTPUT.rejected.jsonl), documents that are names of files (CheckDocumentsAreTexts), and splits
+// that cannot be made; DataError for files that cannot be read, and for a corpus that is none;
 // Interrupted.
 ImportReport ImportData(const ImportOptions& options, data::Warnings& warnings);
 

@@ -105,9 +105,11 @@ std::string Because(const Candidate& chosen, std::span<const Candidate> all,
 std::string Sentence(const Candidate& chosen, std::span<const Candidate> all,
                      const ChoiceRequest& request) {
   std::string sentence = fmt::format(
-      "{} for {} documents: {} of the {} of memory, {}{} a query on one thread", Named(chosen),
-      request.rows, Bytes(chosen.cost.resident_bytes), FormatByteSize(request.memory),
-      chosen.seconds < kLeastShown ? "" : "about ", Seconds(chosen.seconds));
+      "{} is the kind of index for {} documents: a search holds {} in memory (--memory allows {}) "
+      "and takes {}{} a query on one thread",
+      Named(chosen), request.rows, Bytes(chosen.cost.resident_bytes),
+      FormatByteSize(request.memory), chosen.seconds < kLeastShown ? "" : "about ",
+      Seconds(chosen.seconds));
   if (!chosen.kind->exact) {
     sentence += fmt::format(", {} on disk, with the effort that recall {} is measured to take",
                             Bytes(chosen.cost.disk_bytes), request.recall);

@@ -25,6 +25,7 @@ namespace tandem::index {
 // The model that documents were encoded with; queries of another one are refused.
 struct IndexModel {
   std::string path;          // where it was, absolute; `model/` in the index when it was copied in
+  std::string name;          // of its folder, for people; "": an index of before that was kept
   uint64_t fingerprint = 0;  // of weights, settings, tokenizer, document prompt and length
   std::string similarity;    // "cosine" or "dot"
   size_t width = 0;          // E

@@ -248,7 +248,11 @@ EncodeCounts EncodeTexts(model::DualEncoder& model, model::TextKind kind, size_t
   EncodeCounts counts;
   for (size_t first = 0; first < count; first += options.window_texts) {
     const size_t size = std::min(options.window_texts, count - first);
-    sink(first, encoding.Window(first, size, text, &counts));
+    EncodeCounts of_window;
+    const tensor::Tensor rows = encoding.Window(first, size, text, &of_window);
+    counts += of_window;
+    if (options.counted) options.counted(of_window);
+    sink(first, rows);
   }
   tensor::TrimTensorArena();
   return counts;

@@ -40,6 +40,8 @@ struct EncodeOptions {
   std::string label;            // of the progress bar; empty: none
   size_t encoded_before = 0;    // texts that an earlier process has encoded: progress counts them
   PromptSource prompt;          // null: the model's, for all texts
+  // Told the counts of each window before its rows are given to the sink.
+  std::function<void(const EncodeCounts&)> counted;
   // Told before many texts are encoded, once for all of them: somebody may say how long it takes.
   std::function<void(const EncodingAhead&)> before;
   // Asked between forward passes; the window under way is thrown away then (Interrupted).

@@ -33,6 +33,7 @@ struct IndexDescription {
 
 struct BackendInfo {
   std::string model;       // the name that clients give
+  std::string model_name;  // of the model's own folder, for people; "": not known, or the same
   size_t width = 0;        // E
   std::string similarity;  // "cosine" or "dot"
   std::string precision;

@@ -92,7 +92,10 @@ TEST_F(Sources, SayWhatToDoWithOtherFiles) {
   EXPECT_THAT(UsageErrorOf(Write("a.xlsx", "PK")),
               HasSubstr("soffice --headless --convert-to csv"));
   EXPECT_THAT(UsageErrorOf(Write("a.PDF", "%PDF")), HasSubstr("pdftotext"));
-  EXPECT_THAT(UsageErrorOf(Path("")), HasSubstr("tandem pairs " + Path("")));
+  EXPECT_THAT(UsageErrorOf(Path("")), HasSubstr("`tandem pairs " + Path("") +
+                                                " -o data/pairs`, and a corpus to search and "
+                                                "to measure on by `tandem pairs " +
+                                                Path("") + " --corpus-only -o data/corpus`"));
   EXPECT_THAT(UsageErrorOf(Path("nope.csv")), HasSubstr("there is no such file"));
   EXPECT_THAT(UsageErrorOf("/dev/null"), HasSubstr("is no regular file"));
   const auto data_error = [&](const std::string& path) {

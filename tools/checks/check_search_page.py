@@ -65,6 +65,8 @@ def documents(count):
         results[i]["title"] = title
         results[i]["text"] = f"{title} {texts[i]}"
         results[i]["highlight"] = passage(results[i]["text"], highlights[i])
+    if count > 5:  # a passage under a heading
+        results[5]["text"] = f"Heading 5\n\n{results[5]['text']}"
     return results
 
 
@@ -255,6 +257,9 @@ def check_search(reader, server):
             reader.expect(f"{KEPT} === 20 && {BELOW} === 0", "all documents stand above no threshold")
             reader.expect("document.querySelector('#kept mark').textContent === " + json.dumps(PASSAGE),
                           "the best passage is marked")
+            reader.expect("document.querySelector('.heading').textContent === 'Heading 5' && "
+                          "document.querySelectorAll('#kept .text')[5].textContent.startsWith('Text of package 5')",
+                          "a heading has a line of its own")
             asked = len(server.searches)
             reader.drag(0.5)
             reader.expect(f"{KEPT} === 8 && {BELOW} === 12", "a threshold of 50 % leaves 8 of 20")

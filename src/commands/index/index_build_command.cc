@@ -81,9 +81,7 @@ CommandBody ConfigureBuild(Flags& flags) {
   flags.AddSwitch("--replace", options->replace,
                   "Build an index anew that is there; it answers until the new one is complete");
   AddPartsFlag(flags, options->embeddings);
-  flags.AddSwitch("--no-cache", options->no_cache,
-                  "Encode the documents also where the cache has the embeddings of all of them, by "
-                  "this model (evaluate, compare, search and calibrate keep them there)");
+  AddDocumentCacheFlag(flags, options->no_cache);
   AddKindFlags(flags, *options);
   AddContentFlags(flags, *options);
   AddPromptFlag(flags, options->model, "the documents");

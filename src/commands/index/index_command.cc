@@ -33,6 +33,7 @@ CommandBody ConfigureAdd(Flags& flags) {
   AddTextInputFlags(flags, options->input);
   flags.AddSwitch("--update", options->update,
                   "A document whose id is there takes the place of that one");
+  AddDocumentCacheFlag(flags, options->no_cache);
   flags.Add("--model", options->model, "Where the index's model is now (default: where it was)");
   flags.Add("--memory", options->memory, "For work, besides what the kind itself holds")
       .ShowDefault();

@@ -39,6 +39,7 @@ struct IndexAddCommandOptions {
   TextInputFlags input;
   std::string memory = "2GiB";
   bool update = false;
+  bool no_cache = false;
 };
 
 struct IndexCompactCommandOptions {

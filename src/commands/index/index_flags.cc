@@ -37,6 +37,12 @@ void AddDocumentsArgument(Flags& flags, std::vector<std::string>& documents) {
       .Required();
 }
 
+void AddDocumentCacheFlag(Flags& flags, bool& no_cache) {
+  flags.AddSwitch("--no-cache", no_cache,
+                  "Encode the documents also where the cache has the embeddings of all of them, by "
+                  "this model (evaluate, compare, search and calibrate keep them there)");
+}
+
 uint64_t MemoryOf(const std::string& text) {
   if (const std::optional<uint64_t> bytes = ParseByteSize(text)) return *bytes;
   throw UsageError(fmt::format("--memory is {}; expected an amount as 2GiB or 500MiB", text));

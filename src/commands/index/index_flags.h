@@ -17,6 +17,9 @@ class Flags;  // cli/flags.h
 // Adds the argument `documents`.
 void AddDocumentsArgument(Flags& flags, std::vector<std::string>& documents);
 
+// Adds --no-cache.
+void AddDocumentCacheFlag(Flags& flags, bool& no_cache);
+
 // Returns the value of --memory in bytes. Throws UsageError.
 uint64_t MemoryOf(const std::string& text);
 

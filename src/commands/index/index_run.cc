@@ -143,8 +143,11 @@ void RunIndexAdd(const IndexAddCommandOptions& options) {
   data::TextInput input(source, warnings);
   const index::ChangeOptions change = ChangeOptionsOf(options.globals, options.memory);
   const index::BuildReport report = UntilStopped(LeftOf(options.index, WhatNext(input)), [&] {
+    index::IndexEncoder encoder =
+        EncoderOf(*model, info.model.path, info.model.dimensions, options.globals);
+    encoder.cache = CacheUnless(options.no_cache);
     return index::AddDocuments(
-        EncoderOf(*model, info.model.path, info.model.dimensions, options.globals), options.index,
+        std::move(encoder), options.index,
         {[&](data::InputText* text) { return input.Next(text); }, input.SourceHash()},
         options.update, change);
   });

@@ -43,8 +43,9 @@ struct Pass {
 // The model that is served, loaded as the flags and, if there is one, the index say.
 struct Served {
   std::unique_ptr<model::DualEncoder> model;
-  ModelFlags flags;  // `model` is the folder that it was loaded from
-  std::string name;  // for clients
+  ModelFlags flags;        // `model` is the folder that it was loaded from
+  std::string name;        // for clients
+  std::string model_name;  // BackendInfo::model_name
   std::shared_ptr<const index::DocumentIndex> index;  // null: no index
 };
 
@@ -70,6 +71,7 @@ class ModelBackend final : public serve::Backend {
               .Of(model_->prompt(kind)));
     }
     info_ = {.model = name.empty() ? served.name : name,
+             .model_name = served.model_name,
              .width = static_cast<size_t>(model_->embedding_width()),
              .similarity = model_->similarity(),
              .precision = std::string(tensor::PrecisionName(precision_)),
@@ -233,8 +235,9 @@ Served OpenIndex(const ServeCommandOptions& options) {
   // A model that was copied into the index is named by the index.
   const std::filesystem::path folder = std::filesystem::absolute(options.source) / "";
   const bool copied = flags.model.starts_with(folder.lexically_normal().native());
+  std::string model_name = info.model.name;
   return {std::move(model), flags, FolderName(copied ? options.source : flags.model),
-          std::move(opened)};
+          std::move(model_name), std::move(opened)};
 }
 
 Served OpenModel(const ServeCommandOptions& options) {
@@ -253,7 +256,8 @@ Served OpenModel(const ServeCommandOptions& options) {
   ModelFlags flags = options.model;
   flags.model = options.source;
   auto model = LoadModel(options.globals, flags);
-  return {std::move(model), flags, FolderName(flags.model), nullptr};
+  std::string model_name = index::NameOfModel(flags.model);
+  return {std::move(model), flags, FolderName(flags.model), std::move(model_name), nullptr};
 }
 
 }  // namespace

@@ -55,9 +55,10 @@ serve::ServerOptions ServerOptionsOf(const ServeCommandOptions& options) {
 }
 
 std::string WhatIsServed(const serve::BackendInfo& info) {
-  std::string what = fmt::format("{} ({} dimensions, {})", info.model, info.width, info.precision);
+  std::string what =
+      fmt::format("{} ({} dimensions, computed in {})", info.model, info.width, info.precision);
   if (info.index) {
-    what += fmt::format(" and an index of {} {} ({})", info.index->documents,
+    what += fmt::format(" and an index of {} {} (of kind {})", info.index->documents,
                         info.index->by_document ? "passages" : "documents", info.index->kind);
   }
   return what;

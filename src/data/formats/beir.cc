@@ -56,13 +56,29 @@ bool IsBeirFolder(const fs::path& folder) {
   return false;
 }
 
+// What somebody can do whose folder has a corpus and no judged queries.
+std::string HowToJudge(const fs::path& folder, std::string_view split) {
+  const bool is_asked = split == "train" || split == "dev";  // else it is `import`'s own choice
+  return fmt::format(
+      "; `tandem import questions.csv --corpus {}{} -o OTHER` makes OTHER, the same corpus with "
+      "queries and judgements, of a table whose columns are question and document, the latter an "
+      "id of the corpus. Or write queries.jsonl, a line for each query, {{\"_id\": \"q1\", "
+      "\"text\": \"how do I wash them\"}}, and qrels/{}.tsv, whose first line is "
+      "query-id\\tcorpus-id\\tscore and each further one such as q1\\tcare.md\\t1 (\\t is a tab)",
+      folder.native(), is_asked ? fmt::format(" --split {}", split) : "",
+      split.find('/') == std::string_view::npos ? split : "test");
+}
+
 fs::path RequireFile(const fs::path& folder, const std::string& name) {
   CheckFolder(folder);
   fs::path file = FindFile(folder, name);
   if (file.empty()) {
+    const bool has_corpus = !FindFile(folder, "corpus.jsonl").empty();
     throw DataError(folder.native(), 0, "",
                     fmt::format("has neither {0} nor {0}.gz{1}", name,
-                                IsBeirFolder(folder) ? "" : FilesInstead(folder)));
+                                has_corpus             ? HowToJudge(folder, "test")
+                                : IsBeirFolder(folder) ? ""
+                                                       : FilesInstead(folder)));
   }
   return file;
 }
@@ -87,7 +103,8 @@ namespace {
 std::string MissingSplit(const fs::path& folder, std::string_view split) {
   const std::vector<std::string> splits = SplitsOf(folder / "qrels");
   if (splits.empty()) {
-    return fmt::format("has no split {}: qrels/ is missing or holds no .tsv", split);
+    return fmt::format("has no split {}: qrels/ is missing or holds no .tsv{}", split,
+                       HowToJudge(folder, split));
   }
   const bool has_train = std::find(splits.begin(), splits.end(), "train") != splits.end();
   return fmt::format("has no split {}; it has {}{}", split, fmt::join(splits, ", "),

@@ -91,7 +91,7 @@ class FlagEmbeddingReader {
                     IsGiven(FindField(fields, side.probabilities));
     }
     for (const JsonField& field : fields) {
-      if (!IsKnown(field.key)) unread_.Pass(field.key, line);
+      if (!IsKnown(field.key)) unread_.Pass(field, line);
     }
   }
 

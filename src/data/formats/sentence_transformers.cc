@@ -131,7 +131,7 @@ void ColumnsReader::CollectDocuments(std::span<const JsonField> fields, const Co
   for (const JsonField& field : fields) {
     if (!IsNegativeName(field.key) && &field != columns.query && &field != columns.positive &&
         &field != columns.score && &field != columns.probabilities) {
-      unread_.Pass(field.key, line);
+      unread_.Pass(field, line);
     }
   }
 }

@@ -68,7 +68,7 @@ class TevatronReader {
     const bool has_negatives = AddPassages(fields, kNegativePassages, query, 0) > 0;
     for (const JsonField& field : fields) {
       if (std::find(kTevatronKeys.begin(), kTevatronKeys.end(), field.key) == kTevatronKeys.end()) {
-        unread_.Pass(field.key, {.negatives = has_negatives});
+        unread_.Pass(field, {.negatives = has_negatives});
       }
     }
   }
@@ -115,8 +115,7 @@ class TevatronReader {
     if (place.grade == 0 && IsEmptyText(read.text)) return sink_.CountSkipped();
     const double score = Score(passage, id);
     for (const JsonField& field : passage) {
-      if (!IsPassageKey(field.key))
-        unread_.Pass(field.key, {.scores = !std::isnan(score)}, place.key);
+      if (!IsPassageKey(field.key)) unread_.Pass(field, {.scores = !std::isnan(score)}, place.key);
     }
     const uint32_t document =
         id.empty() ? sink_.DocumentOfText(

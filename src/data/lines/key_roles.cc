@@ -247,9 +247,11 @@ bool UnreadKeys::MayBePassedOver(const KeyLook& look, const Line& line) {
   return look.describes || line.scores || line.negatives;
 }
 
-void UnreadKeys::Pass(std::string_view key, const Line& line, std::string_view within) {
+void UnreadKeys::Pass(const JsonField& field, const Line& line, std::string_view within) {
+  const std::string_view key = field.key;
   const std::optional<KeyLook>& look = LookOf(key);
-  if (look && !KeysOf(format_, look->role).empty() && !MayBePassedOver(*look, line)) {
+  if (IsGiven(&field) && look && !KeysOf(format_, look->role).empty() &&
+      !MayBePassedOver(*look, line)) {
     throw LooksLike(key, look->role, within);
   }
   if (within.empty()) return sink_.CountIgnored(key);

@@ -49,11 +49,12 @@ class UnreadKeys {
     bool scores = false;
   };
 
-  // Throws DataError for a key that looks like a query, a positive, a negative or a score, unless
-  // it only describes one that is read, and for feedback and clicks where nothing else on the line
-  // says how good the document is. `within`: the list whose objects have it, or
-  // "".
-  void Pass(std::string_view key, const Line& line, std::string_view within = {});
+  // Counts a key that the format does not read. Throws DataError for a key that looks like a query,
+  // a positive, a negative or a score, unless it only describes one that is read, and for feedback
+  // and clicks where nothing else on the line says how good the document is; a null, which
+  // exporters write for what is absent, throws nothing. `within`: the list whose objects have it,
+  // or "".
+  void Pass(const JsonField& field, const Line& line, std::string_view within = {});
   // For a line that lacks what has `role`: throws as Pass does where one of its keys looks like it.
   void LookFor(KeyRole role, std::span<const JsonField> fields);
 

@@ -25,7 +25,7 @@ namespace tandem::embeddings {
 namespace {
 
 constexpr size_t kPage = 4096;
-constexpr std::string_view kCacheFirstLine = "tandem embeddings 2\n";
+constexpr std::string_view kCacheFirstLine = "tandem embeddings 3\n";
 
 std::string HeaderOf(const CacheLayout& layout) {
   std::string text =
@@ -36,8 +36,21 @@ std::string HeaderOf(const CacheLayout& layout) {
   return text;
 }
 
+// The byte at which the counts of a block begin, of one after the last block: at which all end.
+uint64_t OffsetOfCounts(const CacheLayout& layout, size_t block) {
+  return kPage + layout.shape.blocks() * sizeof(uint64_t) + block * sizeof(EncodeCounts::Numbers);
+}
+
+// Zeros where they cannot be read.
+EncodeCounts ReadCounts(int descriptor, const CacheLayout& layout, size_t block) {
+  EncodeCounts::Numbers numbers{};
+  const bool is_read =
+      ReadPart(descriptor, OffsetOfCounts(layout, block), numbers.data(), sizeof(numbers));
+  return is_read ? EncodeCounts::FromNumbers(numbers) : EncodeCounts();
+}
+
 RowPlace PlaceOf(const CacheLayout& layout) {
-  const size_t end = kPage + layout.shape.blocks() * sizeof(uint64_t);
+  const size_t end = OffsetOfCounts(layout, layout.shape.blocks());
   return {.start = (end + kPage - 1) / kPage * kPage, .columns = layout.columns};
 }
 
@@ -136,6 +149,16 @@ std::optional<MappedRows> ReadCacheFile(const std::filesystem::path& path,
   }
 }
 
+EncodeCounts CountsOf(const std::filesystem::path& path, const CacheLayout& layout) {
+  EncodeCounts counts;
+  const FileDescriptor file = OpenToRead(path);
+  if (file.number() < 0) return counts;
+  for (size_t block = 0; block < layout.shape.blocks(); ++block) {
+    counts += ReadCounts(file.number(), layout, block);
+  }
+  return counts;
+}
+
 size_t WholeRowsOf(const std::filesystem::path& path, const CacheLayout& layout) {
   return WholeRows(StatesOf(OpenToRead(path), path, layout), layout.shape);
 }
@@ -177,6 +200,9 @@ CacheFileWriter::CacheFileWriter(std::filesystem::path path, CacheLayout layout,
     Open(waiting);
   } while (!Take());
   kept_rows_ = WholeRows(states_, layout_.shape);
+  for (size_t block = 0; block < states_.size(); ++block) {
+    if (has(block)) kept_counts_ += ReadCounts(file_.number(), layout_, block);
+  }
 }
 
 // Opens the file that has this name once the lock is held.
@@ -249,7 +275,12 @@ bool CacheFileWriter::Read(size_t block, std::span<float> values) const {
                   values.data(), values.size_bytes());
 }
 
-void CacheFileWriter::Write(size_t block, std::span<const float> values) {
+void CacheFileWriter::Write(size_t block, std::span<const float> values,
+                            const EncodeCounts& counts) {
+  const EncodeCounts::Numbers numbers = counts.AsNumbers();
+  if (!WritePart(file_.number(), OffsetOfCounts(layout_, block), numbers.data(), sizeof(numbers))) {
+    throw OutputError(path_.native(), "cannot be written", errno);
+  }
   BlocksOf(file_.number(), path_, layout_).Write(block, values);
   states_[block] = BlockState::kWhole;
 }

@@ -3,9 +3,11 @@
 //
 // Little-endian; R rows of E columns, in blocks of B rows, the last one shorter:
 //
-//   [0, 4096)          lines of text, filled up with line ends: "tandem embeddings 2", the
+//   [0, 4096)          lines of text, filled up with line ends: "tandem embeddings 3", the
 //                      provenance, "rows R", "columns E", "block B"
-//   [4096, S)          a numbered table of hashes (embeddings/blocks.h). S is the next
+//   [4096, S)          a numbered table of hashes (embeddings/blocks.h), and then the counts of
+//   each
+//                      block's texts, int64 [blocks, 6] (EncodeCounts::Numbers). S is the next
 //                      multiple of 4096
 //   [S, S + 4 R E)     float32 [R, E]
 #pragma once
@@ -21,6 +23,7 @@
 
 #include "base/files/file_parts.h"
 #include "embeddings/blocks.h"
+#include "embeddings/encode_counts.h"
 #include "embeddings/mapped_rows.h"
 #include "embeddings/provenance.h"
 
@@ -38,6 +41,10 @@ struct CacheLayout {
 // where a block is missing or altered.
 std::optional<MappedRows> ReadCacheFile(const std::filesystem::path& path,
                                         const CacheLayout& layout);
+
+// The counts of the file's texts, such as those that were cut, as the process knew them that
+// encoded them: of a complete file, which ReadCacheFile gives. Zeros where they cannot be read.
+EncodeCounts CountsOf(const std::filesystem::path& path, const CacheLayout& layout);
 
 // Says how many rows of the file are in whole blocks: 0 where there is none, or one of another
 // layout. Reads every block that has been written.
@@ -68,11 +75,13 @@ class CacheFileWriter {
                   uint64_t limit = std::numeric_limits<uint64_t>::max());
 
   bool has(size_t block) const { return states_[block] == BlockState::kWhole; }
-  size_t kept_rows() const { return kept_rows_; }  // in blocks that were there already
+  // Rows in blocks that were there already, and the counts of their texts.
+  size_t kept_rows() const { return kept_rows_; }
+  const EncodeCounts& kept_counts() const { return kept_counts_; }
 
-  // `values` float32 [rows_of(block), E]. Returns when the block counts. Throws OutputError; the
-  // block is then none that the file has.
-  void Write(size_t block, std::span<const float> values);
+  // `values` float32 [rows_of(block), E], `counts` those of its texts. Returns when the block
+  // counts. Throws OutputError; the block is then none that the file has.
+  void Write(size_t block, std::span<const float> values, const EncodeCounts& counts = {});
   // Reads a block that the file has to `values` [rows_of(block), E]; false where it cannot be read.
   bool Read(size_t block, std::span<float> values) const;
 
@@ -87,6 +96,7 @@ class CacheFileWriter {
   FileDescriptor file_;
   std::vector<BlockState> states_;
   size_t kept_rows_ = 0;
+  EncodeCounts kept_counts_;
 };
 
 }  // namespace tandem::embeddings

@@ -38,6 +38,8 @@ struct ColumnSample {
   uint64_t numbers = 0;  // of them, with a number
   uint64_t others = 0;   // of them, with an object or another list
   uint64_t bytes = 0;    // of texts
+  uint64_t files = 0;    // texts that name a file or an address, as "guide.md" does
+  uint64_t ids = 0;      // texts of one word with a digit, as "doc17"
   uint64_t distinct = 0;
   std::string example;  // the first value that is not empty
 };

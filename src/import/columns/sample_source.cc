@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "data/lines/line_rules.h"
 #include "import/columns/column_choice.h"
+#include "import/columns/document_texts.h"
 
 namespace tandem::import_data {
 namespace {
@@ -23,6 +24,8 @@ struct Tally {
     if (text.empty()) return;
     ++sample.rows;
     if (data::NumberOfText(text)) ++sample.numbers;
+    if (NamesFile(text)) ++sample.files;
+    if (LooksLikeId(text)) ++sample.ids;
     sample.bytes += text.size();
     seen.insert(TextHash(text));
     if (sample.example.empty()) sample.example = RepairUtf8(text.substr(0, kExampleBytes));
@@ -44,6 +47,11 @@ struct Tally {
         ++sample.rows;
         sample.bytes += cell.list.front().size();
         seen.insert(TextHash(cell.list.front()));
+        if (NamesFile(cell.list.front())) ++sample.files;
+        if (LooksLikeId(cell.list.front())) ++sample.ids;
+        if (sample.example.empty()) {
+          sample.example = RepairUtf8(cell.list.front().substr(0, kExampleBytes));
+        }
         return;
       case Kind::kNull:
         return;

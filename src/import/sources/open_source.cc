@@ -47,10 +47,11 @@ std::string EndingOf(const fs::path& path) {
 void Refuse(const fs::path& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) {
-    throw UsageError(
-        fmt::format("{} is a folder; a folder of Markdown, HTML or text becomes pairs by `tandem "
-                    "pairs {}`, a table or JSON is given as a file",
-                    path.native(), path.native()));
+    throw UsageError(fmt::format(
+        "{0} is a folder; tables and JSON are given as files. A folder of Markdown, HTML "
+        "or text becomes training pairs by `tandem pairs {0} -o data/pairs`, and a corpus "
+        "to search and to measure on by `tandem pairs {0} --corpus-only -o data/corpus`",
+        path.native()));
   }
   const std::string ending = EndingOf(path);
   for (const Refused& refused : kRefused) {

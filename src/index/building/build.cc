@@ -101,21 +101,20 @@ void TakeFromParts(const IndexEncoder& encoder, const StagedDocuments& staged,
 bool TakeFromCache(const IndexEncoder& encoder, const search::EncodeOptions& encode,
                    const StagedDocuments& staged, const ChangeOptions& options,
                    embeddings::StagedRows& vectors) {
-  const auto rows = search::FindInCache(encoder.model, model::TextKind::kDocument, staged.rows(),
-                                        [&](size_t i) {
-                                          if (i % kBlockRows == 0) {
-                                            ThrowIfStopped(options.stop);
-                                            staged.ReleasePages();
-                                          }
-                                          return staged.text(i);
-                                        },
-                                        {.folder = encoder.cache, .encode = encode});
-  if (!rows) return false;
+  const auto found = search::FindInCache(encoder.model, model::TextKind::kDocument, staged.rows(),
+                                         [&](size_t i) {
+                                           if (i % kBlockRows == 0) {
+                                             ThrowIfStopped(options.stop);
+                                             staged.ReleasePages();
+                                           }
+                                           return staged.text(i);
+                                         },
+                                         {.folder = encoder.cache, .encode = encode});
+  if (!found) return false;
   while (vectors.whole_rows() < staged.rows()) {
     const size_t first = vectors.whole_rows();
-    const size_t count = std::min(kBlockRows, staged.rows() - first);
-    AppendBlock(encoder, rows->narrow(0, static_cast<int64_t>(first), static_cast<int64_t>(count)),
-                staged, vectors);
+    AppendBlock(encoder, found->RowsOf(first, std::min(kBlockRows, staged.rows() - first)), staged,
+                vectors);
     ThrowIfStopped(options.stop);
   }
   return true;

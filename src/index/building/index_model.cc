@@ -10,6 +10,13 @@
 
 namespace tandem::index {
 
+std::string NameOfModel(const std::filesystem::path& folder) {
+  std::filesystem::path path = std::filesystem::absolute(folder).lexically_normal();
+  if (path.filename().empty()) path = path.parent_path();
+  const std::string name = path.filename().native(), parent = path.parent_path().filename();
+  return name == "model" && !parent.empty() ? parent + "/" + name : name;
+}
+
 IndexModel DescribeModel(model::DualEncoder& model, const std::filesystem::path& path,
                          tensor::Precision precision, std::optional<int64_t> dimensions) {
   constexpr auto kDocument = model::TextKind::kDocument;
@@ -19,6 +26,7 @@ IndexModel DescribeModel(model::DualEncoder& model, const std::filesystem::path&
   hash.Add(std::string_view(model.prompt(kDocument)));
   hash.Add(uint64_t{model.max_tokens(kDocument)});
   return {.path = std::filesystem::absolute(path).lexically_normal().native(),
+          .name = NameOfModel(path),
           .fingerprint = hash.value(),
           .similarity = model.similarity(),
           .width = static_cast<size_t>(model.embedding_width()),

@@ -6,12 +6,17 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "index/document_index.h"
 #include "model/dual_encoder.h"
 #include "tensor/machine/precision.h"
 
 namespace tandem::index {
+
+// The name of a model's folder for people: "all-MiniLM-L6-v2"; of a trained one, whose own folder
+// is always called "model", "mine/model".
+std::string NameOfModel(const std::filesystem::path& folder);
 
 // `dimensions` is what the model was loaded with (model::LoadOptions).
 IndexModel DescribeModel(model::DualEncoder& model, const std::filesystem::path& path,

@@ -70,6 +70,7 @@ Json JsonOf(const SegmentRecord& segment) {
 
 Json JsonOf(const IndexModel& model) {
   Json json = {{"path", model.path},
+               {"name", model.name},
                {"fingerprint", fmt::format("{:016x}", model.fingerprint)},
                {"similarity", model.similarity},
                {"width", model.width},
@@ -186,6 +187,7 @@ IndexModel ReadModel(const JsonMembers& from) {
     from.Fail("similarity", "neither cosine nor dot");
   }
   if (model.width == 0) from.Fail("width", "0");
+  if (from.Has("name")) model.name = from.Text("name");
   if (from.Has("max_document_tokens")) {
     model.max_document_tokens = from.Count("max_document_tokens", INT32_MAX);
   }

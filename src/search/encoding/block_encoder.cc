@@ -16,6 +16,7 @@ BlockEncoder::BlockEncoder(model::DualEncoder& model, model::TextKind kind, cons
   encode_.window_texts = kBlockRows;
   encode_.compare_inputs = false;  // once for all blocks (EmbedDistinct)
   encode_.before = nullptr;        // Announce
+  encode_.counted = [this](const EncodeCounts& counts) { block_counts_ = counts; };
   // A block is finished and kept, so that nothing of it is lost.
   if (!options.folder.empty()) encode_.stop = nullptr;
   if (!options.encode.prompt) return;

@@ -45,6 +45,8 @@ class BlockEncoder {
   tensor::Tensor Follow(size_t count, int64_t width);
 
   const EncodeCounts& counts() const { return counts_; }
+  // Of the block that the sink is being given.
+  const EncodeCounts& block_counts() const { return block_counts_; }
 
  private:
   void Tell(size_t first, size_t count);
@@ -59,6 +61,7 @@ class BlockEncoder {
   EncodeOptions encode_;
   size_t at_ = 0;  // the distinct text with which the call under way began
   EncodeCounts counts_;
+  EncodeCounts block_counts_;
   size_t done_ = 0;                // texts
   std::map<size_t, size_t> seen_;  // ranges that all processes have encoded: first, count
 };

@@ -18,6 +18,7 @@
 #include "embeddings/layouts/cache_room.h"
 #include "search/agree_on_inputs.h"
 #include "search/encoding/block_encoder.h"
+#include "search/encoding/cache_candidates.h"
 #include "search/encoding/distinct_texts.h"
 #include "search/encoding/encoding_source.h"
 #include "search/encoding/in_order.h"
@@ -52,6 +53,10 @@ struct CacheFile {
   std::filesystem::path path;
 };
 
+std::filesystem::path FolderOfFiles(const CacheOptions& options) {
+  return options.folder / "embeddings";
+}
+
 CacheFile FileOf(model::DualEncoder& model, model::TextKind kind, size_t distinct,
                  uint64_t distinct_hash, const CacheOptions& options) {
   CacheFile file{.layout = {.provenance = ProvenanceOf(model, kind, distinct_hash, options.encode),
@@ -59,7 +64,7 @@ CacheFile FileOf(model::DualEncoder& model, model::TextKind kind, size_t distinc
                             .columns = static_cast<size_t>(model.embedding_width()),
                             .threads = options.encode.threads}};
   file.path =
-      options.folder / "embeddings" /
+      FolderOfFiles(options) /
       fmt::format("{:016x}{}", TextHash(file.layout.provenance.lines()), embeddings::kCacheSuffix);
   return file;
 }
@@ -69,10 +74,44 @@ CacheFile FileOf(model::DualEncoder& model, model::TextKind kind, const Distinct
   return FileOf(model, kind, distinct.size(), distinct.hash, options);
 }
 
-void NoteFromCache(const CacheFile& file, size_t rows, const CacheOptions& options) {
-  Note(fmt::format("{}{} of {} embeddings are from {}",
-                   options.encode.label.empty() ? "" : options.encode.label + ": ", rows,
+// "encode documents: ", the start of a message.
+std::string LabelOf(const CacheOptions& options) {
+  return options.encode.label.empty() ? "" : options.encode.label + ": ";
+}
+
+// `counts` are those of the `rows` texts that came from the cache.
+void TellFromCache(const model::DualEncoder& model, model::TextKind kind, const CacheFile& file,
+                   size_t rows, const EncodeCounts& counts, const CacheOptions& options) {
+  Note(fmt::format("{}{} of {} embeddings are from {}", LabelOf(options), rows,
                    file.layout.shape.rows, file.path.native()));
+  ReportCounts(
+      counts,
+      kind == model::TextKind::kQuery ? "queries from the cache" : "documents from the cache",
+      model.max_tokens(kind));
+}
+
+// Explains why other numbers count fewer texts than there are.
+void TellCopies(size_t count, size_t distinct, const CacheOptions& options) {
+  if (options.encode.label.empty() || count == distinct) return;
+  Note(fmt::format("{}{} of {} texts are copies of others and share their embeddings: {} are left",
+                   LabelOf(options), count - distinct, count, distinct));
+}
+
+// `kept` is the number of rows in a file of these texts that was not filled to its end.
+void TellWhyNotFromCache(size_t count, const CacheCandidates& candidates, size_t kept,
+                         const CacheOptions& options) {
+  std::string why;
+  if (kept > 0) {
+    why = fmt::format("has {} of their embeddings, of a command that was stopped", kept);
+  } else if (!candidates.texts.empty()) {
+    why = "has embeddings by this model of other texts";
+  } else if (!candidates.made_otherwise.empty()) {
+    why = fmt::format("has embeddings by this model that were made in another way ({})",
+                      candidates.made_otherwise);
+  } else {
+    return;  // the cache knows nothing of this model
+  }
+  Note(fmt::format("{}all {} texts are encoded: the cache {}", LabelOf(options), count, why));
 }
 
 std::string NotKept(const Error& error) {
@@ -110,7 +149,8 @@ class Filling {
   void Take(size_t at, const tensor::Tensor& rows) {
     if (!memory_.defined()) {
       try {
-        writer_.Write(at / kBlockRows, {rows.data_ptr<float>(), static_cast<size_t>(rows.numel())});
+        writer_.Write(at / kBlockRows, {rows.data_ptr<float>(), static_cast<size_t>(rows.numel())},
+                      encoder_.block_counts());
         return;
       } catch (const OutputError& error) {
         Warn(NotKept(error));
@@ -158,15 +198,19 @@ std::optional<embeddings::CacheFileWriter> WriterOf(const CacheFile& file,
 }
 
 // The rows of the file, which is filled where it is not complete; none where it cannot be made.
-std::optional<tensor::Tensor> FromFile(BlockEncoder& encoder, const CacheFile& file,
+std::optional<tensor::Tensor> FromFile(const model::DualEncoder& model, model::TextKind kind,
+                                       BlockEncoder& encoder, const CacheFile& file,
                                        const CacheOptions& options) {
   if (auto found = embeddings::ReadCacheFile(file.path, file.layout)) {
-    NoteFromCache(file, file.layout.shape.rows, options);
+    TellFromCache(model, kind, file, file.layout.shape.rows,
+                  embeddings::CountsOf(file.path, file.layout), options);
     return TensorOf(std::move(*found));
   }
   auto writer = WriterOf(file, options);
   if (!writer) return std::nullopt;
-  if (writer->kept_rows() > 0) NoteFromCache(file, writer->kept_rows(), options);
+  if (writer->kept_rows() > 0) {
+    TellFromCache(model, kind, file, writer->kept_rows(), writer->kept_counts(), options);
+  }
   const tensor::Tensor in_memory = Filling(encoder, file, *writer).Run();
   if (in_memory.defined()) return in_memory;
   // The lock is still held, so that no other process takes the file away for its own.
@@ -199,7 +243,8 @@ tensor::Tensor CachedEmbeddings::RowsOf(size_t first, size_t count) const {
   auto* to = of_texts.data_ptr<float>();
   tensor::ParallelFor(0, static_cast<int64_t>(count), 256, [&](int64_t begin, int64_t end) {
     for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
-      std::copy_n(from + row_of[first + i] * width, width, to + i * width);
+      const size_t row = row_of.empty() ? first + i : row_of[first + i];
+      std::copy_n(from + row * width, width, to + i * width);
     }
   });
   return of_texts;
@@ -216,12 +261,13 @@ CachedEmbeddings EmbedDistinct(model::DualEncoder& model, model::TextKind kind, 
     cached.rows = tensor::Empty({0, width}, tensor::kFloat);
     return cached;
   }
+  TellCopies(count, distinct.size(), options);
   std::optional<tensor::Tensor> rows;
   if (encoder.shared() && !encoder.leads()) {
     rows = encoder.Follow(distinct.size(), width);
   } else if (!options.folder.empty()) {
     const CacheFile file = FileOf(model, kind, distinct, options);
-    rows = FromFile(encoder, file, options);
+    rows = FromFile(model, kind, encoder, file, options);
     if (rows) cached.file = file.path;
   }
   cached.rows = rows ? *std::move(rows) : EncodeInMemory(encoder, distinct.size(), width);
@@ -239,10 +285,11 @@ EncodeCounts EmbedInOrder(model::DualEncoder& model, model::TextKind kind, size_
     DistinctTexts distinct = FindDistinct(count, text, options.encode.prompt);
     AgreeOnTexts(model, kind, count, distinct, options.encode);
     if (distinct.size() == 0) return {};
+    TellCopies(count, distinct.size(), options);
     BlockEncoder encoder(model, kind, text, distinct, options);
     std::optional<tensor::Tensor> kept;
     if (!encoder.shared() && !options.folder.empty()) {
-      kept = FromFile(encoder, FileOf(model, kind, distinct, options), options);
+      kept = FromFile(model, kind, encoder, FileOf(model, kind, distinct, options), options);
     }
     if (!kept) {
       encoder.Announce(distinct.size());
@@ -265,19 +312,39 @@ EncodeCounts EmbedInOrder(model::DualEncoder& model, model::TextKind kind, size_
   return cached.counts;
 }
 
-std::optional<tensor::Tensor> FindInCache(model::DualEncoder& model, model::TextKind kind,
-                                          size_t count, const TextSource& text,
-                                          const CacheOptions& options) {
-  std::error_code error;
-  if (options.folder.empty() || !std::filesystem::is_directory(options.folder, error)) {
-    return std::nullopt;
+std::optional<CachedEmbeddings> FindInCache(model::DualEncoder& model, model::TextKind kind,
+                                            size_t count, const TextSource& text,
+                                            const CacheOptions& options) {
+  if (options.folder.empty() || count == 0) return std::nullopt;
+  const CacheCandidates candidates =
+      CandidatesIn(FolderOfFiles(options), EncodingSource(model, kind, options.encode), count);
+  const auto [fewest, most] = std::minmax_element(candidates.texts.begin(), candidates.texts.end());
+  size_t kept = 0;
+  const auto take = [&](const CacheFile& file) -> std::optional<CachedEmbeddings> {
+    auto found = embeddings::ReadCacheFile(file.path, file.layout);
+    if (!found) {
+      kept = std::max(kept, embeddings::WholeRowsOf(file.path, file.layout));
+      return std::nullopt;
+    }
+    TellCopies(count, file.layout.shape.rows, options);
+    TellFromCache(model, kind, file, file.layout.shape.rows,
+                  embeddings::CountsOf(file.path, file.layout), options);
+    return CachedEmbeddings{
+        .rows = TensorOf(std::move(*found)), .row_of = {}, .counts = {}, .file = file.path};
+  };
+  if (most != candidates.texts.end() && *most == count) {
+    const uint64_t hash = HashOfDistinct(count, text, options.encode.prompt);
+    if (auto found = take(FileOf(model, kind, count, hash, options))) return found;
   }
-  const CacheFile file =
-      FileOf(model, kind, count, HashOfDistinct(count, text, options.encode.prompt), options);
-  auto found = embeddings::ReadCacheFile(file.path, file.layout);
-  if (!found) return std::nullopt;
-  NoteFromCache(file, count, options);
-  return TensorOf(std::move(*found));
+  if (fewest != candidates.texts.end() && *fewest < count) {
+    DistinctTexts distinct = FindDistinct(count, text, options.encode.prompt);
+    if (auto found = take(FileOf(model, kind, distinct, options))) {
+      found->row_of = std::move(distinct.row_of);
+      return found;
+    }
+  }
+  TellWhyNotFromCache(count, candidates, kept, options);
+  return std::nullopt;
 }
 
 CacheState LookIntoCache(model::DualEncoder& model, model::TextKind kind, size_t count,

@@ -42,7 +42,7 @@ struct CachedEmbeddings {
   // float32 [distinct texts, E], not normalised. A cache gives the pages of its file: they may be
   // read only, and need no memory of their own.
   tensor::Tensor rows;
-  std::vector<uint32_t> row_of;  // [count]: the row of each text
+  std::vector<uint32_t> row_of;  // [count]: the row of each text; empty: text i has row i
   EncodeCounts counts;           // of the texts that this call encoded
   std::filesystem::path file;    // in the cache; empty: none
 
@@ -55,12 +55,13 @@ struct CachedEmbeddings {
 // rows into their memory.
 //
 // The embeddings of the distinct texts among `count`, in the order in which they first occur, from
-// the cache or encoded with it. Says (Note) how many came from the cache, and warns of files that
-// are not what they should be (cache_file.h). Needs memory for a block of texts, besides 40
-// bytes a text. `text` must keep the views that it returned valid. The bytes are the same whether
-// texts are encoded in one go, after an interruption, or without a cache. Where the cache cannot be
-// written, or has too little room, this is said (Warn), and the embeddings are in memory. Throws
-// what EncodeTexts throws.
+// the cache or encoded with it. Says (Note, Warn) how many came from the cache, and how many of
+// these texts were cut; where options.encode has a label, also how many texts are copies of others.
+// Warns of files that are not what they should be (cache_file.h). Needs memory for a block of
+// texts, besides 40 bytes a text. `text` must keep the views that it returned valid. The bytes are
+// the same whether texts are encoded in one go, after an interruption, or without a cache. Where
+// the cache cannot be written, or has too little room, this is said (Warn), and the embeddings are
+// in memory. Throws what EncodeTexts throws.
 CachedEmbeddings EmbedDistinct(model::DualEncoder& model, model::TextKind kind, size_t count,
                                const TextSource& text, const CacheOptions& options);
 
@@ -85,12 +86,15 @@ struct CacheState {
 CacheState LookIntoCache(model::DualEncoder& model, model::TextKind kind, size_t count,
                          const TextSource& text, const CacheOptions& options);
 
-// The embeddings of `count` texts, float32 [count, E], where the cache has all of them and no text
-// comes twice; else nothing. They have the bytes that EncodeTexts gives in windows of kBlockRows.
-// Reads each text once; memory does not grow with `count`. Changes nothing in the cache, and says
-// (Note) that embeddings are from it.
-std::optional<tensor::Tensor> FindInCache(model::DualEncoder& model, model::TextKind kind,
-                                          size_t count, const TextSource& text,
-                                          const CacheOptions& options);
+// The embeddings of `count` texts, where the cache has all of them; else nothing. Where no text
+// comes twice they have the bytes that EncodeTexts gives in windows of kBlockRows; else those that
+// EmbedDistinct gives, which differ by rounding. Reads texts only where the cache has a file that
+// this model made in the same way, each once or twice; memory is 20 bytes a text where that file
+// has fewer texts, else it does not grow with `count`. Changes nothing in the cache. Says (Note,
+// Warn) that embeddings are from it, as EmbedDistinct does, or, where it has others of this model,
+// why none are.
+std::optional<CachedEmbeddings> FindInCache(model::DualEncoder& model, model::TextKind kind,
+                                            size_t count, const TextSource& text,
+                                            const CacheOptions& options);
 
 }  // namespace tandem::search

@@ -95,6 +95,9 @@
   const shifted = (passage, by) => (passage && passage.end > by
     ? { begin: Math.max(0, passage.begin - by), end: passage.end - by } : null);
 
+  // The heading under which a passage stands: its first line, where a blank line follows and it is no sentence.
+  const headingOf = (text) => /^([^\n]{1,120}[^\n.!?:;,])\n\n/u.exec(text)?.[1] ?? "";
+
   const numbersOf = (result) => {
     const numbers = make("span", "numbers");
     if (Number.isFinite(result.probability)) {
@@ -135,8 +138,16 @@
       const paragraph = make("p", "text");
       paragraph.id = `text-${rank}`;
       paragraph.dir = "auto";
-      // The text begins with its title, which stands above it already.
-      const skipped = title && result.text.startsWith(`${title} `) ? title.length + 1 : 0;
+      // The text begins with its title, which stands above it already, and perhaps a heading, which gets a line of
+      // its own.
+      let skipped = title && result.text.startsWith(`${title} `) ? title.length + 1 : 0;
+      const heading = headingOf(result.text.slice(skipped));
+      if (heading) {
+        skipped += heading.length + 2;
+        const line = make("p", "heading", heading);
+        line.dir = "auto";
+        item.append(line);
+      }
       const text = result.text.slice(skipped);
       const passage = shifted(passageOf(result), skipped);
       fillText(paragraph, text, passage, false);
@@ -369,9 +380,12 @@
     get("token-form").hidden = true;
     const index = info.index;
     byProbability = Boolean(info.model.calibrated);
+    // Programs may call the model otherwise than its folder is called: as the index into which it was copied.
+    const { name, folder } = info.model;
+    const model = folder && folder !== name ? `${folder} (for programs: ${name})` : name;
     get("about").textContent = index
-      ? `${index.documents.toLocaleString("en")} ${index.by_document ? "passages" : "documents"}, index ${index.kind}, model ${info.model.name}`
-      : `Model ${info.model.name}`;
+      ? `${index.documents.toLocaleString("en")} ${index.by_document ? "passages" : "documents"}, index of kind ${index.kind}, model ${model}`
+      : `Model ${model}`;
     get("compare-form").hidden = Boolean(index);
     get("search-form").hidden = !index;
     if (!index) return;

@@ -13,6 +13,10 @@ namespace {
 std::string InfoAnswer(const BackendInfo& info, const RequestLimits& limits) {
   std::string out = "{\"model\":{\"name\":";
   AppendJsonText(&out, info.model);
+  if (!info.model_name.empty()) {
+    out += ",\"folder\":";
+    AppendJsonText(&out, info.model_name);
+  }
   out += fmt::format(
       ",\"dimensions\":{},\"similarity\":\"{}\",\"precision\":\"{}\",\"max_query_tokens\":{},"
       "\"max_document_tokens\":{},\"calibrated\":{}}},\"index\":",

@@ -56,6 +56,19 @@ bool IsEstimate(const Trainer& trainer, const RunPlan& plan) {
   return plan.by_progress || (trainer.scoring && trainer.scoring->encodes());
 }
 
+// What a query is trained against besides the documents of its batch.
+std::string NegativesText(int64_t negatives, const ExtraCounts& extra) {
+  const std::string found = fmt::format("data.negatives = {}: {}", negatives, extra.Text());
+  if (negatives > 0) return found;
+  if (extra.without < extra.queries) {
+    return found +
+           ", which are not used: a query is trained against the other documents of its "
+           "batch alone";
+  }
+  return found + ", so that each is trained against the other documents of its batch alone" +
+         (extra.graded ? "" : "; `tandem mine`, or [mining] in the recipe, finds hard negatives");
+}
+
 void NoteData(const Trainer& trainer, const RunPlan& plan) {
   const RunInputs& inputs = trainer.inputs;
   const LabelCount labels =
@@ -67,8 +80,7 @@ void NoteData(const Trainer& trainer, const RunPlan& plan) {
       IsEstimate(trainer, plan) ? "about " : "", plan.steps,
       trainer.recipe().train.batch ? "" : "about ",
       LargestBatch(*trainer.sampler) * static_cast<uint64_t>(trainer.recipe().train.accumulate)));
-  Note(fmt::format("data.negatives = {}: {}", *trainer.recipe().data.negatives,
-                   inputs.extra.Text()));
+  Note(NegativesText(*trainer.recipe().data.negatives, inputs.extra));
   if (!inputs.figures.tasks.empty()) Note(TasksText(inputs.figures.tasks));
   if (const std::string pairs = PairsText(trainer); !pairs.empty()) Note(pairs);
   NoteBetween(inputs);

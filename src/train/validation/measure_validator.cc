@@ -106,8 +106,9 @@ class MeasureValidator final : public Validator {
     }
     if (count.by_text == 0) return;
     Note(
-        fmt::format("validation ranks a document of another id with the query's own text for {} "
-                    "of {} queries",
+        fmt::format("for {} of {} validation queries a document has the query's own text, under "
+                    "another id; it is ranked as all others are, mostly first, which lowers the "
+                    "measure where it is not the answer",
                     count.by_text, judged().size()));
   }
 

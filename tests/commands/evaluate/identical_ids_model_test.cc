@@ -48,8 +48,8 @@ TEST_F(IdenticalIdsModel, EvaluateCountsAndLeavesOut) {
   const ProgramResult plain = Run({"evaluate"}, more);
   ASSERT_EQ(plain.exit_code, 0) << plain.err;
   EXPECT_THAT(plain.err, HasSubstr("own id among their results: 2; where it is the query itself"));
-  EXPECT_THAT(plain.err, HasSubstr("queries whose own text is a document of another id, which is "
-                                   "ranked: 1"));
+  EXPECT_THAT(plain.err, HasSubstr("queries whose own text is also a document, under another id, "
+                                   "which is ranked as all others are, mostly first: 1"));
   const ProgramResult ignoring = Run({"evaluate", "--ignore-identical-ids"}, more);
   ASSERT_EQ(ignoring.exit_code, 0) << ignoring.err;
   EXPECT_THAT(ignoring.err, HasSubstr("queries whose own id was left out of their results: 2"));

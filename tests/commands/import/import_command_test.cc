@@ -62,6 +62,31 @@ TEST_F(ImportCommand, SaysWhatItUnderstoodAndWrote) {
   EXPECT_THAT(ReadFile(Path("out/rejected.jsonl")), HasSubstr("\"row\": \"Wo?\""));
 }
 
+TEST_F(ImportCommand, JudgesDocumentsOfACorpus) {
+  const std::string pages = Write("pages.csv", "question,page\nhow?,care.md\n");
+  ExpectError(Import(pages), 2, "the column \"page\" names files (\"care.md\")");
+  std::filesystem::create_directory(Path("wiki"));
+  Write("wiki/corpus.jsonl",
+        "{\"_id\": \"care.md#1\", \"text\": \"Wash cold.\"}\n"
+        "{\"_id\": \"care.md#2\", \"text\": \"Dry flat.\"}\n");
+  ExpectError(Import(pages, {"--corpus", Path("wiki"), "--split", "dev", "--holdout", "20%"}), 2,
+              "--split puts all queries into one split, and --holdout makes three: give one");
+  const ProgramResult result = Import(pages, {"--corpus", Path("wiki")});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("document: \"page\" (its values are ids of the corpus)"));
+  EXPECT_THAT(result.out, HasSubstr("judged documents    1\n"));
+  EXPECT_THAT(result.err, HasSubstr("1 of 1 judged documents are passages in the corpus: evaluate, "
+                                    "compare, report and search rank documents with "
+                                    "--by-document\n"));
+  EXPECT_THAT(result.err, testing::Not(HasSubstr("training")));
+  EXPECT_TRUE(Exists("out/qrels/test.tsv"));
+  std::filesystem::remove_all(Path("out"));
+  const ProgramResult train = Import(pages, {"--corpus", Path("wiki"), "--split", "train"});
+  EXPECT_THAT(train.err, HasSubstr("warning: training reads no judgements of documents that"));
+  EXPECT_TRUE(Exists("out/qrels/train.tsv"));
+  EXPECT_FALSE(Exists("out/qrels/test.tsv"));
+}
+
 TEST_F(ImportCommand, ItsFolderIsInspected) {
   std::string csv = "question,answer\n";
   for (int i = 0; i < 40; ++i) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -189,9 +190,18 @@ TEST_F(IndexCommandTest, WithoutRoomTheOldIndexStaysAndTheNewOneGoesOnLater) {
   EXPECT_EQ(Info()["documents"], 2000);
 }
 
-// What `tandem evaluate` has encoded is not encoded again, unless a text comes twice: then the
-// cache has one row for both, whose last digits differ from what an index of all documents has.
-TEST_F(IndexCommandTest, EmbeddingsOfTheCacheHaveTheBytesOfEncodedOnes) {
+// Compares the bytes of float32 vectors of unit length.
+void ExpectSameButForRounding(const std::string& found, const std::string& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  std::vector<float> a(found.size() / sizeof(float)), b(a.size());
+  std::memcpy(a.data(), found.data(), found.size());
+  std::memcpy(b.data(), expected.data(), expected.size());
+  for (size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-6) << i;
+}
+
+// What `tandem evaluate` has encoded is not encoded again. Where a text comes twice the cache has
+// one row for both, whose last digits may differ from what an index of all documents has.
+TEST_F(IndexCommandTest, TakesEmbeddingsFromTheCache) {
   ::setenv("TANDEM_CACHE", Path("cache").c_str(), 1);
   const std::vector<std::string> words = TinyWords();
   std::string corpus;
@@ -228,12 +238,37 @@ TEST_F(IndexCommandTest, EmbeddingsOfTheCacheHaveTheBytesOfEncodedOnes) {
   EXPECT_THAT(with_cache, HasSubstr(kTaken));
   EXPECT_EQ(with_cache.find(kEncoded), std::string::npos);
   EXPECT_EQ(FilesOf(Path("index")).at("segment-000002/vectors.f32"), encoded);
-  EXPECT_EQ(build({"--max-document-tokens", "3"}).find("are from "), std::string::npos);
+  const std::string shorter = build({"--max-document-tokens", "3"});
+  EXPECT_EQ(shorter.find("are from "), std::string::npos);
+  EXPECT_THAT(shorter,
+              HasSubstr("encode documents: all 200 texts are encoded: the cache has embeddings by "
+                        "this model that were made in another way (\"max_tokens 64\", here "
+                        "\"max_tokens 3\")\n"));
 
-  ASSERT_EQ(evaluate(corpus + R"({"_id": "d200", "title": "", "text": "a"})" + "\n" +
-                     R"({"_id": "d201", "title": "", "text": "a"})"),
-            0);
-  EXPECT_EQ(build({}).find("are from "), std::string::npos);
+  const std::string two = R"({"_id": "d200", "title": "", "text": "a"})"
+                          "\n"
+                          R"({"_id": "d201", "title": "", "text": "a"})";
+  WriteFileAtomically(Path("data/corpus.jsonl"), corpus + two);
+  EXPECT_THAT(build({}), HasSubstr("encode documents: all 202 texts are encoded: the cache has "
+                                   "embeddings by this model of other texts\n"));
+  const std::string of_all = FilesOf(Path("index")).at("segment-000004/vectors.f32");
+  ASSERT_EQ(evaluate(corpus + two), 0);
+  const std::string with_copies = build({});
+  EXPECT_THAT(with_copies, HasSubstr("201 of 201 embeddings are from "));
+  EXPECT_THAT(with_copies, HasSubstr("encode documents: 1 of 202 texts are copies of others and "
+                                     "share their embeddings: 201 are left\n"));
+  EXPECT_EQ(with_copies.find(kEncoded), std::string::npos);
+  const std::string shared = FilesOf(Path("index")).at("segment-000005/vectors.f32");
+  ExpectSameButForRounding(shared, of_all);
+  const size_t row = shared.size() / 202;
+  EXPECT_EQ(shared.substr(200 * row, row), shared.substr(201 * row));
+
+  const ProgramResult added = Run({"add", Path("index"), Path("data/corpus.jsonl"), "--update"});
+  EXPECT_THAT(added.err, HasSubstr("201 of 201 embeddings are from "));
+  const ProgramResult anew =
+      Run({"add", Path("index"), Path("data/corpus.jsonl"), "--update", "--no-cache"});
+  EXPECT_EQ(anew.exit_code, 0);
+  EXPECT_EQ(anew.err.find("are from "), std::string::npos);
   ::setenv("TANDEM_CACHE", "", 1);
 }
 

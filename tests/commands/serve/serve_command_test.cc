@@ -163,7 +163,9 @@ TEST_F(ServeCommandTest, FindsDocumentsByTheirPassages) {
   ASSERT_GT(port, 0) << ReadFile(log());
   EXPECT_THAT(ids(port, ask), testing::StartsWith("a#2= a#1= "));
   EXPECT_THAT(ids(port, by_document), testing::AnyOf("a=a#1 c= b=b#1 ", "a=a#1 b=b#1 c= "));
-  EXPECT_THAT(ReadFile(log()), testing::HasSubstr(" documents (fp32)"));
+  EXPECT_THAT(ReadFile(log()),
+              testing::HasSubstr(
+                  " dimensions, computed in fp32) and an index of 4 documents (of kind fp32)"));
   Stop(SIGTERM);
   std::filesystem::remove(log());
 
@@ -173,9 +175,12 @@ TEST_F(ServeCommandTest, FindsDocumentsByTheirPassages) {
   EXPECT_THAT(ids(port, by_passage), testing::StartsWith("a#2= a#1= "));
   const serve::ClientResponse info = HttpClient(port).Ask(serve::GetRequest("/info"));
   EXPECT_EQ(json::parse(info.body)["index"]["by_document"], true);
-  EXPECT_THAT(ReadFile(log()), testing::HasSubstr(" passages (fp32)"));
-  // A model within the index is called as the index is.
+  EXPECT_THAT(ReadFile(log()), testing::HasSubstr(" passages (of kind fp32)"));
+  // A model within the index is called as the index is; its own name is said beside it.
   EXPECT_EQ(json::parse(info.body)["model"]["name"], "index");
+  const std::string folder = json::parse(info.body)["model"]["folder"];
+  EXPECT_EQ(folder,
+            std::filesystem::path(Path("model")).parent_path().filename().native() + "/model");
 }
 
 TEST_F(ServeCommandTest, GivesWhatEncodeGivesUntilItIsEnded) {

@@ -55,7 +55,8 @@ TEST_F(TrainData, NegativesOfTripletsAreTrainedOn) {
   const ProgramResult without = Train("without", {"--set", "data.negatives=0"});
   ASSERT_EQ(without.exit_code, 0) << without.err;
   EXPECT_THAT(without.err, HasSubstr("data.negatives = 0: 8 of 8 training queries have judged "
-                                     "negatives (1 each)"));
+                                     "negatives (1 each), which are not used: a query is trained "
+                                     "against the other documents of its batch alone\n"));
   EXPECT_EQ(MetricOf("with", "tokens").at(0), MetricOf("without", "tokens").at(0) / 8 * 12);
   const ProgramResult check = Train("", {"--check"});
   EXPECT_THAT(check.out, HasSubstr("data.negatives: 1 (8 of 8 training queries have judged "
@@ -74,6 +75,10 @@ TEST_F(TrainData, NegativesThatAreNotThere) {
   EXPECT_EQ(none.exit_code, 3) << none.err;
   EXPECT_THAT(none.err, HasSubstr("no training query has judged negatives, but data.negatives "
                                   "asks for 5"));
+  EXPECT_THAT(Train("zero", {}).err,
+              HasSubstr("data.negatives = 0: no training query has judged negatives, so that each "
+                        "is trained against the other documents of its batch alone; `tandem mine`, "
+                        "or [mining] in the recipe, finds hard negatives\n"));
 }
 
 // A run of before, whose recipe took no negatives where the key was not given.

@@ -87,8 +87,25 @@ TEST(LoadBeir, AMissingSplitNamesThoseThatExist) {
       folder.path().native() + ": has no split eval; it has dev, test, train (tandem convert " +
           folder.path().native() + " --to beir --holdout 15% --output OTHER makes more of train)");
   std::filesystem::remove_all(folder.path() / "qrels");
-  EXPECT_EQ(DataErrorOf([&] { LoadBeir(folder.path(), "train"); }),
-            folder.path().native() + ": has no split train: qrels/ is missing or holds no .tsv");
+  const std::string error = DataErrorOf([&] { LoadBeir(folder.path(), "train"); });
+  EXPECT_THAT(error, testing::StartsWith(
+                         folder.path().native() +
+                         ": has no split train: qrels/ is missing or holds no .tsv; `tandem import "
+                         "questions.csv --corpus " +
+                         folder.path().native() + " --split train -o OTHER` makes OTHER"));
+  EXPECT_THAT(error,
+              HasSubstr("qrels/train.tsv, whose first line is query-id\\tcorpus-id\\tscore"));
+  EXPECT_THAT(DataErrorOf([&] { LoadBeir(folder.path(), "test"); }),
+              HasSubstr(" --corpus " + folder.path().native() + " -o OTHER` makes"));
+}
+
+// A corpus without queries, as `tandem pairs --corpus-only` makes it.
+TEST(LoadBeir, ACorpusWithoutQueriesSaysHowToGetThem) {
+  BeirFolder folder;
+  std::filesystem::remove(folder.path() / "queries.jsonl");
+  EXPECT_THAT(DataErrorOf([&] { LoadBeir(folder.path(), "test"); }),
+              HasSubstr("has neither queries.jsonl nor queries.jsonl.gz; `tandem import "
+                        "questions.csv --corpus "));
 }
 
 TEST(LoadBeir, MissingFoldersAndFilesAreNamed) {

@@ -92,6 +92,14 @@ TEST_F(KeysOfColumns, ALookAlikeIsAnErrorThatSaysWhatToDo) {
                            R"({"query": "a", "positive": "p", "feedback_comment": "thanks"})"}) {
     EXPECT_EQ(Read(line).queries.size(), 1U) << line;
   }
+  // Null is as if the key were absent, on this line alone.
+  EXPECT_EQ(
+      Read(R"({"query": "a", "positive": "p", "feedback": null, "clicks": null, "negs": null})")
+          .queries.size(),
+      1U);
+  EXPECT_THAT(ErrorOf("{\"query\": \"a\", \"positive\": \"p\", \"feedback\": null}\n"
+                      "{\"query\": \"b\", \"positive\": \"p\", \"feedback\": \"down\"}"),
+              testing::StartsWith("f.jsonl:2: \"feedback\" looks like feedback"));
   EXPECT_THAT(ErrorOf(R"({"quesion": "a", "positive": "p"})"),
               testing::HasSubstr("\"quesion\" looks like a query"));
   // Ids of negatives say something only beside the negatives.

@@ -63,7 +63,7 @@ TEST_F(CacheFileTest, GivesBackWhatWasWrittenInAnyOrder) {
   ASSERT_TRUE(read);
   EXPECT_THAT(read->values, testing::ElementsAreArray(values_));
   EXPECT_EQ(Bytes().size(), 8192U + 30 * sizeof(float));
-  EXPECT_THAT(Bytes(), testing::StartsWith("tandem embeddings 2\nmodel 1\ntexts 2\nrows 10\n"));
+  EXPECT_THAT(Bytes(), testing::StartsWith("tandem embeddings 3\nmodel 1\ntexts 2\nrows 10\n"));
 }
 
 TEST_F(CacheFileTest, IsNotReadBeforeItIsComplete) {
@@ -74,6 +74,25 @@ TEST_F(CacheFileTest, IsNotReadBeforeItIsComplete) {
   EXPECT_FALSE(ReadCacheFile(path_, layout_));
   Fill(writer, {1});
   EXPECT_TRUE(ReadCacheFile(path_, layout_));
+}
+
+TEST_F(CacheFileTest, KeepsTheCountsOfTheTextsOfEachBlock) {
+  const EncodeCounts first{.texts = 4, .tokens = 40, .truncated = 1};
+  const EncodeCounts third{.texts = 2, .tokens = 9, .truncated = 2, .empty = 1, .only_prompt = 1};
+  {
+    CacheFileWriter writer(path_, layout_);
+    writer.Write(0, Block(0), first);
+    writer.Write(2, Block(2), third);
+  }
+  EncodeCounts both = first;
+  both += third;
+  CacheFileWriter writer(path_, layout_);
+  EXPECT_EQ(writer.kept_counts(), both);
+  writer.Write(1, Block(1), first);
+  both += first;
+  EXPECT_EQ(CountsOf(path_, layout_), both);
+  EXPECT_TRUE(ReadCacheFile(path_, layout_));
+  EXPECT_EQ(CountsOf(folder_.path() / "none", layout_), EncodeCounts());
 }
 
 TEST_F(CacheFileTest, WholeRowsAreThoseOfWholeBlocks) {

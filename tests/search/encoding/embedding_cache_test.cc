@@ -90,6 +90,27 @@ TEST_F(EmbeddingCacheTest, EncodesEachDistinctTextOnceAndFindsItAgain) {
   EXPECT_THAT(messages.text(), HasSubstr(all + " of " + all + " embeddings are from "));
 }
 
+// What encoding says of texts that are cut is said of those of the cache too.
+TEST_F(EmbeddingCacheTest, SaysHowManyTextsFromTheCacheWereCut) {
+  Load({.max_document_tokens = 4});
+  const std::vector<std::string> texts = {"alpha", "alpha beta gamma", "alpha beta gamma delta",
+                                          "alpha"};
+  const CachedEmbeddings made = Embed(texts);
+  EXPECT_EQ(made.counts.truncated, 2U);
+  const std::string said =
+      "warning: 2 of 3 documents from the cache are longer than 4 tokens and were cut there\n";
+  {
+    const CapturedMessages messages;
+    Embed(texts);
+    EXPECT_THAT(messages.text(), testing::EndsWith(said));
+  }
+  const CapturedMessages messages;
+  EXPECT_TRUE(FindInCache(*model_, TextKind::kDocument, texts.size(),
+                          [&](size_t i) { return std::string_view(texts[i]); },
+                          {.folder = Cache()}));
+  EXPECT_THAT(messages.text(), testing::EndsWith(said));
+}
+
 TEST_F(EmbeddingCacheTest, TextsWithPromptsOfTheirOwn) {
   const std::vector<std::string> texts = {"alpha", "beta", "alpha", "alpha"};
   const std::vector<std::string> prompts = {"gamma ", "", "", "gamma "};
