@@ -97,11 +97,6 @@ size_t ColourOf(size_t i, size_t of);
 // come.
 std::vector<EvaluationGroup> GroupsOf(const ReportInput& input);
 
-// Says how many queries gained and lost by a measure from the first to the second, and how probable
-// that is by chance; "" where their values were not kept for the same queries.
-std::string QueriesText(const EvaluationRecord& a, const EvaluationRecord& b,
-                        const std::string& name);
-
 // A figure of histograms: an axis named `column`, shares of the sum above it, and the outline of
 // one, which lets few positives and many negatives be laid over each other.
 Figure HistogramFigure(std::string name, std::string title, std::string description,

@@ -7,6 +7,7 @@
 #include "report/page/page_parts.h"
 #include "report/records/same_data.h"
 #include "report/tables/numbers.h"
+#include "report/verdict/paired_change.h"
 
 namespace tandem::report {
 namespace {
@@ -31,7 +32,7 @@ std::string NoteOf(const EvaluationGroup& group, std::optional<double> first,
   return fmt::format("{} from {}", Signed(*last - *first, 3), Fixed(*first, 3));
 }
 
-void AddMeasureTile(const EvaluationGroup& group, std::vector<Tile>& tiles) {
+void AddMeasureTile(const EvaluationGroup& group, uint64_t seed, std::vector<Tile>& tiles) {
   const EvaluationRecord& last = group.evaluations.back()->record;
   if (last.measures.empty() || !last.measures.front().mean) return;
   const std::string& name = last.measures.front().name;
@@ -40,7 +41,7 @@ void AddMeasureTile(const EvaluationGroup& group, std::vector<Tile>& tiles) {
   std::string note =
       NoteOf(group, before != nullptr ? before->mean : std::nullopt, last.measures.front().mean);
   // Whether that is more than chance stands where the number does.
-  if (const std::string queries = note.empty() ? "" : QueriesText(first, last, name);
+  if (const std::string queries = note.empty() ? "" : QueriesText(first, last, name, seed);
       !queries.empty()) {
     note += "; queries: " + queries;
   }
@@ -120,6 +121,20 @@ std::string ThresholdSentence(const LabelledEvaluation& one) {
   return "";
 }
 
+// The page's first sentence: which model to serve.
+void AddAdvice(const ReportInput& input, const std::vector<EvaluationGroup>& groups, Html& html) {
+  if (groups.empty()) return;
+  const std::optional<Recommendation> found = RecommendationOf(input);
+  const std::string sentence =
+      found ? found->sentence
+      : groups.front().evaluations.size() < 2
+          ? "Which model to serve this page cannot say: one alone was measured on this data."
+          : "Which model to serve this page cannot say: the values of single queries were not "
+            "kept, without which no difference can be told from chance.";
+  html.Element("p", {{"class", "advice"}}, sentence);
+  html.Break();
+}
+
 }  // namespace
 
 std::string DurationText(double seconds) {
@@ -134,7 +149,7 @@ void AddSummary(const ReportInput& input, Page& page) {
   std::string sentence;
   const std::vector<EvaluationGroup> groups = GroupsOf(input);
   if (!groups.empty()) {
-    AddMeasureTile(groups.front(), tiles);
+    AddMeasureTile(groups.front(), input.seed, tiles);
     AddRocTile(groups.front(), tiles);
     AddCalibrationTile(groups.front(), tiles);
     sentence = ThresholdSentence(*groups.front().evaluations.back());
@@ -144,6 +159,7 @@ void AddSummary(const ReportInput& input, Page& page) {
     AddRunTile(input.runs.front(), tiles);
   }
   Html& html = page.html();
+  AddAdvice(input, groups, html);
   if (!tiles.empty()) {
     html.In("dl", {{"class", "tiles"}}, [&] {
       for (const Tile& tile : tiles) {
