@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "report/page/page_parts.h"
+#include "report/page/validation_words.h"
 #include "report/records/same_data.h"
 #include "report/tables/numbers.h"
 #include "report/verdict/paired_change.h"
@@ -63,11 +64,12 @@ PageCell DifferenceCell(const EvaluationGroup& group, const std::string& name, u
       .text = Signed(difference), .note = QueriesText(a, b, name, seed), .sort_value = difference};
 }
 
-void AddGroupMeasures(const EvaluationGroup& group, uint64_t seed, Page& page) {
-  PageTable table{
-      .caption = "Means over queries, with 95 % bootstrap intervals, on " + group.dataset,
-      .columns = {{"Measure"}},
-      .sortable = group.evaluations.size() > 1};
+void AddGroupMeasures(const ReportInput& input, const EvaluationGroup& group, Page& page) {
+  PageTable table{.caption = "Means over queries, with 95 % bootstrap intervals, on " +
+                             group.dataset +
+                             BesideValidation(input, group.evaluations.front()->record.dataset),
+                  .columns = {{"Measure"}},
+                  .sortable = group.evaluations.size() > 1};
   for (const LabelledEvaluation* one : group.evaluations) {
     table.columns.push_back({one->label, true});
   }
@@ -79,7 +81,7 @@ void AddGroupMeasures(const EvaluationGroup& group, uint64_t seed, Page& page) {
       row.push_back(ValueCell(Find(one->record, name)));
     }
     MarkBest(row);
-    if (two) row.push_back(DifferenceCell(group, name, seed));
+    if (two) row.push_back(DifferenceCell(group, name, input.seed));
     table.rows.push_back(std::move(row));
   }
   if (table.rows.empty()) {
@@ -124,7 +126,7 @@ void AddMeasures(const ReportInput& input, Page& page) {
       return;
     }
     SayWhatIsNotCompared(groups, page);
-    for (const EvaluationGroup& group : groups) AddGroupMeasures(group, input.seed, page);
+    for (const EvaluationGroup& group : groups) AddGroupMeasures(input, group, page);
     page.Paragraph(
         "An interval says how much a mean would move with other queries of the same kind. Whether "
         "two models differ is asked query by query: p is how often chance alone would give so "

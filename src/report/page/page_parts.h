@@ -103,6 +103,11 @@ Figure HistogramFigure(std::string name, std::string title, std::string descript
                        std::string column);
 std::vector<Point> HistogramOutline(const Histogram& histogram);
 
+// Why an evaluation of documents by their passages has no thresholds, in words after a colon.
+inline constexpr std::string_view kNoThresholdByDocument =
+    "a threshold would count passages, and documents are ranked by the best of theirs; a corpus of "
+    "whole documents, measured without --by-document, has thresholds";
+
 // The sections, in the page's order. Each has its file.
 void AddSummary(const ReportInput& input, Page& page);
 void AddWhatWasRun(const ReportInput& input, Page& page);
@@ -114,6 +119,7 @@ void AddViews(const ReportInput& input, Page& page);
 void AddSampling(const ReportInput& input, Page& page);
 void AddTimeAndMemory(const ReportInput& input, Page& page);
 void AddQueries(const ReportInput& input, Page& page);
+void AddWords(const ReportInput& input, Page& page);  // explains the words of those before it
 
 // The whole document around the sections: head, contents, what is missing.
 std::string PageDocument(const ReportInput& input, const Page& page);

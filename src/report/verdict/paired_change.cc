@@ -12,6 +12,7 @@
 #include "eval/significance/power.h"
 #include "eval/significance/significance.h"
 #include "report/page/page_parts.h"
+#include "report/page/validation_words.h"
 #include "report/records/same_data.h"
 
 namespace tandem::report {
@@ -128,6 +129,13 @@ std::optional<Recommendation> RecommendationOf(const ReportInput& input) {
   for (size_t i = 0; i < changes.size(); ++i) {
     contest.contenders.push_back(
         ContenderOf(changes[i].first, changes[i].second, adjusted[i], changes.size()));
+  }
+  const DatasetFacts& dataset = baseline.dataset;
+  if (std::any_of(input.runs.begin(), input.runs.end(),
+                  [&](const RunRecord& run) { return ChoseTheStep(run, dataset); })) {
+    contest.caution =
+        "these queries also chose the best step of training, which flatters the trained model: ask "
+        "others (--dataset, --split)";
   }
   return Recommend(contest);
 }

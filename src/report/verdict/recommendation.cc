@@ -30,9 +30,8 @@ size_t RoundedUp(size_t queries) {
 
 std::string NeededText(const Contender& one) {
   if (!one.queries_needed) return "";
-  return fmt::format(
-      "; if the difference is as large as it looks here, about {} queries would probably show it",
-      RoundedUp(std::max(*one.queries_needed, one.queries + 1)));
+  return fmt::format("; about {} queries would probably show a difference of this size",
+                     RoundedUp(std::max(*one.queries_needed, one.queries + 1)));
 }
 
 std::string Adjusted(const Contest& contest) {
@@ -56,6 +55,15 @@ std::string CautionText(const Contest& contest) {
   return contest.caution.empty() ? "" : "; " + contest.caution;
 }
 
+Recommendation RecommendationOf(std::string_view verb, const std::string& name,
+                                const std::string& reason) {
+  const std::string action = fmt::format("{} {}", verb, name);
+  return {.use = name,
+          .action = action,
+          .reason = reason + ".",
+          .sentence = fmt::format("{}: {}.", action, reason)};
+}
+
 Recommendation KeepBaseline(const Contest& contest) {
   const Contender& highest =
       *std::max_element(contest.contenders.begin(), contest.contenders.end(), IsLower);
@@ -63,15 +71,16 @@ Recommendation KeepBaseline(const Contest& contest) {
   const std::string of_several =
       one ? ""
           : fmt::format("none of the {} others is seen to be better; ", contest.contenders.size());
-  return {.use = contest.baseline,
-          .seen = highest.seen,
-          .queries_needed = highest.seen ? std::nullopt : highest.queries_needed,
-          .sentence =
-              fmt::format("Keep {}: {}{}{}{}.", contest.baseline, of_several,
-                          ValuesText(contest, highest.baseline,
-                                     (one ? "" : "the highest, ") + highest.name + (one ? "" : ","),
-                                     highest.value, highest.queries),
-                          AgainstNone(contest, highest), CautionText(contest))};
+  const std::string reason =
+      of_several +
+      ValuesText(contest, highest.baseline,
+                 (one ? "" : "the highest, ") + highest.name + (one ? "" : ","), highest.value,
+                 highest.queries) +
+      AgainstNone(contest, highest) + CautionText(contest);
+  Recommendation keep = RecommendationOf("Keep", contest.baseline, reason);
+  keep.seen = highest.seen;
+  if (!keep.seen) keep.queries_needed = highest.queries_needed;
+  return keep;
 }
 
 }  // namespace
@@ -103,13 +112,13 @@ Recommendation Recommend(const Contest& contest) {
                         "is best",
                         better == 2 ? "another one is" : fmt::format("{} others are", better - 1),
                         contest.baseline);
-  return {.use = best->name,
-          .seen = true,
-          .sentence = fmt::format(
-              "{} {}: {}, and such a difference is hardly chance ({}{}){}{}.",
-              contest.models ? "Serve" : "Use", best->name,
-              ValuesText(contest, best->value, contest.baseline, best->baseline, best->queries),
-              PText(best->p), Adjusted(contest), others, CautionText(contest))};
+  Recommendation found = RecommendationOf(
+      contest.models ? "Serve" : "Use", best->name,
+      fmt::format("{}, and such a difference is hardly chance ({}{}){}{}",
+                  ValuesText(contest, best->value, contest.baseline, best->baseline, best->queries),
+                  PText(best->p), Adjusted(contest), others, CautionText(contest)));
+  found.seen = true;
+  return found;
 }
 
 Json RecommendationJson(const Contest& contest, const Recommendation& recommendation) {

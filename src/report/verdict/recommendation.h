@@ -44,7 +44,9 @@ struct Recommendation {
   std::string use;  // the name of a contender or of the baseline
   bool seen = false;
   std::optional<size_t> queries_needed;
-  std::string sentence;  // with a full stop
+  std::string action;    // "Serve new", "Keep old"
+  std::string reason;    // with a full stop
+  std::string sentence;  // "ACTION: REASON"
 };
 
 // Recommends the contender with the highest value of those that are seen to be better than the

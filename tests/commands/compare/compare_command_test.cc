@@ -111,10 +111,11 @@ TEST_F(CompareCommand, JsonSaysTheNumbers) {
   EXPECT_EQ(recommendation["seen"], false);
   // d_z is 0.6614: (2.8016 / 0.6614)^2 + 1.92 = 19.9.
   EXPECT_EQ(recommendation["queries_needed"], 20);
-  EXPECT_EQ(recommendation["sentence"],
-            "Keep old.trec: its mrr is 0.6875, that of new.trec 0.9375, on 8 queries of "
-            "animals/qrels/test.tsv, and such a difference may be chance (p = 0.2188); if the "
-            "difference is as large as it looks here, about 20 queries would probably show it.");
+  EXPECT_EQ(
+      recommendation["sentence"],
+      "Keep old.trec: its mrr is 0.6875, that of new.trec 0.9375, on 8 queries of "
+      "animals/qrels/test.tsv, and such a difference may be chance (p = 0.2188); about 20 queries "
+      "would probably show a difference of this size.");
   const auto& mrr = json["systems"][0]["measures"]["mrr"];
   EXPECT_DOUBLE_EQ(mrr["baseline"], 5.5 / 8);
   EXPECT_DOUBLE_EQ(mrr["value"], 7.5 / 8);

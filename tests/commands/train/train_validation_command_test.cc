@@ -178,6 +178,7 @@ TEST_F(TrainValidation, APoolAndFurtherMeasuresAreThoseOfEvaluate) {
   const std::string timing = ReadFile(Path("run/timing.jsonl"));
   const nlohmann::json head = nlohmann::json::parse(timing.substr(0, timing.find('\n')));
   EXPECT_EQ(head["validation_documents"], 25);
+  EXPECT_EQ(head["validation_queries"], 16);
   EXPECT_EQ(head["validation_corpus"], 60);
   for (const std::string& measure : measures) {
     const std::map<int64_t, double> values = Validations("run", measure);

@@ -100,7 +100,7 @@ TEST(PairedChange, RecommendsWhatTheFirstDataSetShows) {
   input.evaluations[1].record = RecordOf({0.5, 1, 1, 1, 1, 1});
   EXPECT_THAT(RecommendationOf(input)->sentence,
               HasSubstr("may be chance (p = 0.0625); the values of 5 queries differ, too few "
-                        "for anything to be seen; if the difference"));
+                        "for anything to be seen; about "));
   EXPECT_EQ(RecommendationOf(input)->use, "the model before training");
 }
 

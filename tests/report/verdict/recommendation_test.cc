@@ -44,9 +44,8 @@ TEST(Recommendation, DoesNotRecommendByChance) {
   EXPECT_EQ(
       found.sentence,
       "Keep old: its ndcg@10 is 0.7900, that of new 0.8400, on 20 queries of wiki, split test, and "
-      "such a difference may be chance (p = 0.3000); if the difference is as large as it looks "
-      "here, "
-      "about 140 queries would probably show it.");
+      "such a difference may be chance (p = 0.3000); about 140 queries "
+      "would probably show a difference of this size.");
 }
 
 TEST(Recommendation, AsksForMoreQueriesThanThereAre) {
