@@ -58,6 +58,7 @@ bool IsEstimate(const Trainer& trainer, const RunPlan& plan) {
 
 void NoteData(const Trainer& trainer, const RunPlan& plan) {
   const RunInputs& inputs = trainer.inputs;
+  if (!inputs.run.precision_note.empty()) Note(inputs.run.precision_note);
   const LabelCount labels =
       CountLabels(inputs.data.set, inputs.data.training, inputs.needs.graded_own);
   Note(fmt::format(
