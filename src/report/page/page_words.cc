@@ -135,7 +135,7 @@ void AddWords(const ReportInput& input, Page& page) {
   const auto used = [&](const Term& term) { return so_far.find(term.used) != std::string::npos; };
   if (measures.empty() && std::none_of(std::begin(kTerms), std::end(kTerms), used)) return;
   page.Section("words", "What the words mean", [&] {
-    page.html().In("dl", {{"class", "words"}}, [&] {
+    page.html().In("dl", {{"class", "glossary"}}, [&] {
       for (const std::string& name : measures) {
         const eval::MeasureInfo* const info = eval::FindMeasure(name);
         if (info != nullptr) AddWord(name, ExplanationOf(*info), page.html());

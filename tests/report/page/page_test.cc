@@ -213,7 +213,7 @@ TEST_F(PageTest, ExplainsTheWordsThatItUses) {
   ReportInput input = Read({"mine"});
   const auto explained = [&] {
     const std::string page = PageOf(input);
-    return Between(page.substr(page.find("<dl class=\"words\">")), "<dt><bdi>", "</bdi>");
+    return Between(page.substr(page.find("<dl class=\"glossary\">")), "<dt><bdi>", "</bdi>");
   };
   const std::vector<std::string> all = explained();
   for (const char* word : {"ndcg@10", "AUC", "ROC", "p", "gained, lost", "alignment", "uniformity",
