@@ -25,7 +25,7 @@ struct CompareCommandOptions {
   bool complete = false;
   bool by_document = false;           // documents are ranked by their best passages
   bool ignore_identical_ids = false;  // leaves out results with the id of their query
-  size_t permutations = 100'000;
+  size_t permutations = eval::kUsualPermutations;
   size_t resamples = 10'000;
   double confidence = 0.95;
   size_t queries = 3;    // queries shown of those that gained most, and of those that lost most

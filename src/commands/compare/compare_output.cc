@@ -2,16 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <filesystem>
 #include <string_view>
 
 #include "base/json/json.h"
+#include "eval/significance/power.h"
+#include "report/verdict/recommendation.h"
 
 namespace tandem::app {
 namespace {
 
 std::string ShowDifference(double value) { return report::Signed(value); }
 std::string ShowP(double p) { return report::PValue(p); }
+bool IsFolder(const std::string& path) { return std::filesystem::is_directory(path); }
 
 std::vector<report::Column> DifferenceColumns() {
   return {{.name = "measure", .when_long = report::LongText::kKeep},
@@ -31,6 +36,62 @@ std::vector<report::Cell> DifferenceCells(const eval::MeasureDifference& differe
           difference.p_value,    difference.holm_p,       difference.effect_size};
 }
 
+// Where every way of swapping the systems was tried, p cannot be below 2 of these ways: with few
+// queries of different values nothing can be seen, whatever the difference. "" elsewhere.
+std::string TooFewQueries(const eval::MeasureDifference& difference, double confidence) {
+  const auto least = [](size_t ways) { return 2 / static_cast<double>(ways); };
+  if (!difference.exact || least(difference.permutations) < 1 - confidence) return "";
+  return fmt::format(", too few queries differ: {}", std::bit_width(difference.permutations) - 1);
+}
+
+std::string DataText(const CompareCommandOptions& options) {
+  if (!options.qrels.empty()) return options.qrels;
+  return fmt::format("{}, split {}{}", options.dataset,
+                     options.split.empty() ? "test" : options.split,
+                     options.by_document ? ", by document" : "");
+}
+
+// Says why a difference is not seen where a person might think that it is, or that more queries of
+// the kind would show it.
+std::string DoubtOf(const eval::MeasureDifference& difference, double confidence) {
+  if (difference.holm_p < 1 - confidence) {
+    return fmt::format("over other queries and seeds the difference may lie from {} to {}",
+                       report::Signed(difference.interval.low),
+                       report::Signed(difference.interval.high));
+  }
+  if (TooFewQueries(difference, confidence).empty()) return "";
+  return report::TooFewDiffer(static_cast<size_t>(std::bit_width(difference.permutations) - 1));
+}
+
+// The first measure decides, as the first system is the baseline.
+report::Contest ContestOf(const ShownComparison& shown) {
+  const eval::Comparison& comparison = shown.comparison;
+  const double level = 1 - shown.options.confidence;
+  report::Contest contest{
+      .measure = comparison.systems.front().measures.front().measure,
+      .data = DataText(shown.options),
+      .baseline = comparison.baseline,
+      .models = std::all_of(shown.options.systems.begin(), shown.options.systems.end(), IsFolder)};
+  for (const eval::SystemComparison& system : comparison.systems) {
+    const eval::MeasureDifference& difference = system.measures.front();
+    report::Contender contender{.name = system.name,
+                                .baseline = difference.baseline,
+                                .value = difference.mean,
+                                .queries = difference.queries,
+                                .p = difference.holm_p,
+                                .seen = difference.Significant(shown.options.confidence)};
+    if (!contender.seen) contender.doubt = DoubtOf(difference, shown.options.confidence);
+    // Holm's first step holds the smallest p to the level shared by all; seeds need more than
+    // queries.
+    if (!contender.seen && !difference.over_seeds && difference.effect_size) {
+      contender.queries_needed = eval::QueriesNeeded(
+          *difference.effect_size, level / static_cast<double>(comparison.systems.size()));
+    }
+    contest.contenders.push_back(std::move(contender));
+  }
+  return contest;
+}
+
 std::string FormatText(const ShownComparison& shown, const report::TextStyle& style) {
   const eval::Comparison& comparison = shown.comparison;
   std::string text =
@@ -47,7 +108,7 @@ std::string FormatText(const ShownComparison& shown, const report::TextStyle& st
     text += fmt::format("\n{}\n{}\n{}", system.name, table.Text(style), verdicts);
     text += ExtremesText(shown, s, style);
   }
-  return text;
+  return text + "\n" + report::Recommend(ContestOf(shown)).sentence + "\n";
 }
 
 std::string FormatTsv(const eval::Comparison& comparison, double confidence) {
@@ -109,18 +170,13 @@ std::string FormatJson(const ShownComparison& shown) {
     }
     systems.push_back({{"system", system.name}, {"measures", std::move(measures)}});
   }
-  return report::JsonText({{"baseline", comparison.baseline},
-                           {"queries", comparison.queries.size()},
-                           {"confidence", shown.options.confidence},
-                           {"systems", std::move(systems)}});
-}
-
-// Where every way of swapping the systems was tried, p cannot be below 2 of these ways: with few
-// queries of different values nothing can be seen, whatever the difference. "" elsewhere.
-std::string TooFewQueries(const eval::MeasureDifference& difference, double confidence) {
-  const auto least = [](size_t ways) { return 2 / static_cast<double>(ways); };
-  if (!difference.exact || least(difference.permutations) < 1 - confidence) return "";
-  return fmt::format(", too few queries differ: {}", std::bit_width(difference.permutations) - 1);
+  const report::Contest contest = ContestOf(shown);
+  return report::JsonText(
+      {{"baseline", comparison.baseline},
+       {"queries", comparison.queries.size()},
+       {"confidence", shown.options.confidence},
+       {"recommendation", report::RecommendationJson(contest, report::Recommend(contest))},
+       {"systems", std::move(systems)}});
 }
 
 }  // namespace
@@ -128,8 +184,7 @@ std::string TooFewQueries(const eval::MeasureDifference& difference, double conf
 std::string VerdictOf(std::string_view system, const eval::MeasureDifference& difference,
                       double confidence) {
   const double half = (difference.interval.high - difference.interval.low) / 2;
-  const std::string p = report::PValue(difference.holm_p);
-  const std::string p_text = p.starts_with("<") ? "p " + p : "p = " + p;
+  const std::string p_text = report::PText(difference.holm_p);
   const bool better = difference.difference > 0;
   if (!difference.Significant(confidence)) {
     return fmt::format("no difference was seen ({}, {}{})",

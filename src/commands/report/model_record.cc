@@ -16,6 +16,7 @@
 #include "commands/model/model_calibration.h"
 #include "commands/ranked_depth.h"
 #include "commands/report/record_parts.h"
+#include "report/records/same_data.h"
 #include "search/retrieval/retrieve.h"
 #include "search/retrieval/view_rows.h"
 #include "search/scoring/score_samples.h"
@@ -61,7 +62,8 @@ class Recorder {
                   .folder = FolderName(flags_.model),
                   .parameters = WeightsOf(*model_),
                   .precision = std::string(tensor::PrecisionName(BulkOptions(globals_).precision))},
-        .dataset = {.name = FolderName(set_.folder) + (set_.by_document ? ", by document" : ""),
+        .dataset = {.name = FolderName(set_.folder) +
+                            std::string(set_.by_document ? report::kByDocument : ""),
                     .split = set_.split,
                     .documents = static_cast<int64_t>(judged_.dataset.documents.size()),
                     .queries = static_cast<int64_t>(evaluation_.queries.size()),

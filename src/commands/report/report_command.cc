@@ -22,6 +22,7 @@
 #include "commands/until_stopped.h"
 #include "report/page/page.h"
 #include "report/records/report_input.h"
+#include "report/verdict/paired_change.h"
 
 namespace tandem::app {
 namespace {
@@ -67,7 +68,9 @@ void RunReport(const ReportOptions& options) {
       report::ReadReportInput(plan.inputs, AllCatalogues(), MeasuredBy(plan));
   input.evaluations.insert(input.evaluations.end(), std::make_move_iterator(measured.begin()),
                            std::make_move_iterator(measured.end()));
+  input.seed = SeedOf(options.globals);
   report::WriteReport(report::MakeReport(input), output);
+  if (const auto advice = report::RecommendationOf(input)) Note(advice->sentence);
   std::cout << (output / "index.html").native() << "\n";
 }
 

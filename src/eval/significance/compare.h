@@ -14,6 +14,7 @@
 #include "eval/evaluate.h"
 #include "eval/samples/auc.h"
 #include "eval/significance/bootstrap.h"
+#include "eval/significance/significance.h"
 
 namespace tandem::eval {
 
@@ -29,7 +30,7 @@ struct System {
 
 struct CompareOptions {
   uint64_t seed = 0;
-  size_t permutations = 100'000;
+  size_t permutations = kUsualPermutations;
   size_t resamples = 10'000;
   double confidence = 0.95;
   int threads = 1;

@@ -12,9 +12,12 @@
 
 namespace tandem::eval {
 
+// Sign patterns where nobody gives another number, so that all of the program prints one p.
+inline constexpr size_t kUsualPermutations = 100'000;
+
 struct TestOptions {
   uint64_t seed = 0;
-  size_t permutations = 100'000;  // at least 1
+  size_t permutations = kUsualPermutations;  // at least 1
   int threads = 1;
 };
 

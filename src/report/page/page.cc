@@ -45,6 +45,7 @@ std::vector<ReportFile> MakeReport(const ReportInput& input) {
   AddSampling(input, page);
   AddTimeAndMemory(input, page);
   AddWhatWasRun(input, page);
+  AddWords(input, page);
   std::vector<ReportFile> files = {{kPageName, PageDocument(input, page)}};
   files.insert(files.end(), page.files().begin(), page.files().end());
   return files;

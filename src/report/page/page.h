@@ -4,6 +4,7 @@
 // allows these and nothing else. It can be read without script.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -25,6 +26,8 @@ struct ReportInput {
   std::vector<LabelledEvaluation> evaluations;
   // Says in sentences which evaluations of runs are not shown, and why.
   std::vector<std::string> missing;
+  // Of the tests of differences; with `compare`'s they have the same p.
+  uint64_t seed = 1;
 };
 
 struct ReportFile {

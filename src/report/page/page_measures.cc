@@ -3,10 +3,11 @@
 
 #include <algorithm>
 
-#include "eval/significance/sign_test.h"
 #include "report/page/page_parts.h"
+#include "report/page/validation_words.h"
 #include "report/records/same_data.h"
 #include "report/tables/numbers.h"
+#include "report/verdict/paired_change.h"
 
 namespace tandem::report {
 namespace {
@@ -52,21 +53,23 @@ void MarkBest(std::vector<PageCell>& row) {
   for (PageCell& cell : row) cell.best = cell.sort_value && Fixed(cell.sort_value) == Fixed(best);
 }
 
-PageCell DifferenceCell(const EvaluationGroup& group, const std::string& name) {
+PageCell DifferenceCell(const EvaluationGroup& group, const std::string& name, uint64_t seed) {
   const EvaluationRecord& a = group.evaluations[0]->record;
   const EvaluationRecord& b = group.evaluations[1]->record;
   const MeasureResult* first = Find(a, name);
   const MeasureResult* second = Find(b, name);
   if (first == nullptr || second == nullptr || !first->mean || !second->mean) return TextCell("-");
   const double difference = *second->mean - *first->mean;
-  return {.text = Signed(difference), .note = QueriesText(a, b, name), .sort_value = difference};
+  return {
+      .text = Signed(difference), .note = QueriesText(a, b, name, seed), .sort_value = difference};
 }
 
-void AddGroupMeasures(const EvaluationGroup& group, Page& page) {
-  PageTable table{
-      .caption = "Means over queries, with 95 % bootstrap intervals, on " + group.dataset,
-      .columns = {{"Measure"}},
-      .sortable = group.evaluations.size() > 1};
+void AddGroupMeasures(const ReportInput& input, const EvaluationGroup& group, Page& page) {
+  PageTable table{.caption = "Means over queries, with 95 % bootstrap intervals, on " +
+                             group.dataset +
+                             BesideValidation(input, group.evaluations.front()->record.dataset),
+                  .columns = {{"Measure"}},
+                  .sortable = group.evaluations.size() > 1};
   for (const LabelledEvaluation* one : group.evaluations) {
     table.columns.push_back({one->label, true});
   }
@@ -78,7 +81,7 @@ void AddGroupMeasures(const EvaluationGroup& group, Page& page) {
       row.push_back(ValueCell(Find(one->record, name)));
     }
     MarkBest(row);
-    if (two) row.push_back(DifferenceCell(group, name));
+    if (two) row.push_back(DifferenceCell(group, name, input.seed));
     table.rows.push_back(std::move(row));
   }
   if (table.rows.empty()) {
@@ -114,26 +117,6 @@ void SayWhatIsNotCompared(const std::vector<EvaluationGroup>& groups, Page& page
 
 }  // namespace
 
-std::string QueriesText(const EvaluationRecord& a, const EvaluationRecord& b,
-                        const std::string& name) {
-  const MeasureResult* first = Find(a, name);
-  const MeasureResult* second = Find(b, name);
-  if (first == nullptr || second == nullptr || first->per_query.empty() ||
-      second->per_query.empty() || a.query_ids != b.query_ids) {
-    return "";
-  }
-  size_t gained = 0;
-  size_t lost = 0;
-  for (size_t i = 0; i < first->per_query.size(); ++i) {
-    if (!first->per_query[i] || !second->per_query[i]) continue;
-    gained += *second->per_query[i] > *first->per_query[i];
-    lost += *second->per_query[i] < *first->per_query[i];
-  }
-  const double p = eval::SignTestP(gained, lost);
-  return fmt::format("{} gained, {} lost, p {} (sign test)", gained, lost,
-                     p < 0.001 ? "< 0.001" : fmt::format("= {:.3f}", p));
-}
-
 void AddMeasures(const ReportInput& input, Page& page) {
   page.Section("measures", "How well it ranks", [&] {
     for (const std::string& sentence : input.missing) page.Missing(sentence);
@@ -143,10 +126,12 @@ void AddMeasures(const ReportInput& input, Page& page) {
       return;
     }
     SayWhatIsNotCompared(groups, page);
-    for (const EvaluationGroup& group : groups) AddGroupMeasures(group, page);
+    for (const EvaluationGroup& group : groups) AddGroupMeasures(input, group, page);
     page.Paragraph(
         "An interval says how much a mean would move with other queries of the same kind. Whether "
-        "two models differ is better asked query by query: tandem compare does.");
+        "two models differ is asked query by query: p is how often chance alone would give so "
+        "large a difference of the means (paired randomisation test, as tandem compare has it); "
+        "below 0.05 chance is hardly the reason.");
   });
 }
 

@@ -97,16 +97,16 @@ size_t ColourOf(size_t i, size_t of);
 // come.
 std::vector<EvaluationGroup> GroupsOf(const ReportInput& input);
 
-// Says how many queries gained and lost by a measure from the first to the second, and how probable
-// that is by chance; "" where their values were not kept for the same queries.
-std::string QueriesText(const EvaluationRecord& a, const EvaluationRecord& b,
-                        const std::string& name);
-
 // A figure of histograms: an axis named `column`, shares of the sum above it, and the outline of
 // one, which lets few positives and many negatives be laid over each other.
 Figure HistogramFigure(std::string name, std::string title, std::string description,
                        std::string column);
 std::vector<Point> HistogramOutline(const Histogram& histogram);
+
+// Why an evaluation of documents by their passages has no thresholds, in words after a colon.
+inline constexpr std::string_view kNoThresholdByDocument =
+    "a threshold would count passages, and documents are ranked by the best of theirs; a corpus of "
+    "whole documents, measured without --by-document, has thresholds";
 
 // The sections, in the page's order. Each has its file.
 void AddSummary(const ReportInput& input, Page& page);
@@ -119,6 +119,7 @@ void AddViews(const ReportInput& input, Page& page);
 void AddSampling(const ReportInput& input, Page& page);
 void AddTimeAndMemory(const ReportInput& input, Page& page);
 void AddQueries(const ReportInput& input, Page& page);
+void AddWords(const ReportInput& input, Page& page);  // explains the words of those before it
 
 // The whole document around the sections: head, contents, what is missing.
 std::string PageDocument(const ReportInput& input, const Page& page);

@@ -165,7 +165,10 @@ void AddScoreFigures(const EvaluationGroup& group, Page& page) {
 
 void AddRoc(const EvaluationGroup& group, Page& page) {
   if (!HasRoc(group)) {
-    page.Missing("No ROC on " + group.dataset + ".");
+    page.Missing(
+        "No ROC on " + group.dataset +
+        ": it needs scores of positives and of other documents, and these evaluations have "
+        "none.");
   } else {
     page.AddTable(RocTable(group));
   }
@@ -176,6 +179,9 @@ void AddRoc(const EvaluationGroup& group, Page& page) {
     }
     AddScoreFigures(group, page);
   });
+  if (HasRoc(group) && IsByDocument(group.evaluations.front()->record.dataset)) {
+    page.Missing(fmt::format("No thresholds on {}: {}.", group.dataset, kNoThresholdByDocument));
+  }
   for (const LabelledEvaluation* one : group.evaluations) {
     if (one->record.roc && !one->record.roc->thresholds.empty()) {
       page.AddTable(ThresholdTable(*one));

@@ -7,15 +7,47 @@
 #include "report/page/page_parts.h"
 #include "report/records/same_data.h"
 #include "report/tables/numbers.h"
+#include "report/verdict/paired_change.h"
 
 namespace tandem::report {
 namespace {
+
+// How a value differs from the first evaluation's, as far as its digits show.
+enum class Turn { kNone, kBetter, kWorse, kSame };
 
 struct Tile {
   std::string label;
   std::string value;
   std::string note;
+  Turn turn = Turn::kNone;
 };
+
+constexpr int kDecimals = 3;
+
+Turn TurnOf(double before, double after, bool higher_is_better) {
+  if (Fixed(before, kDecimals) == Fixed(after, kDecimals)) return Turn::kSame;
+  return (after > before) == higher_is_better ? Turn::kBetter : Turn::kWorse;
+}
+
+// The class of a tile, and the word and sign of its note: a colour alone tells nothing to who does
+// not see it.
+struct TurnWords {
+  const char* kind;
+  const char* word;
+};
+TurnWords WordsOf(Turn turn) {
+  switch (turn) {
+    case Turn::kBetter:
+      return {"better", "▲ better: "};
+    case Turn::kWorse:
+      return {"worse", "▼ worse: "};
+    case Turn::kSame:
+      return {"same", "unchanged: "};
+    case Turn::kNone:
+      break;
+  }
+  return {"alone", ""};
+}
 
 const MeasureResult* FindMeasure(const EvaluationRecord& record, std::string_view name) {
   const auto found =
@@ -24,35 +56,43 @@ const MeasureResult* FindMeasure(const EvaluationRecord& record, std::string_vie
   return found == record.measures.end() || !found->mean ? nullptr : &*found;
 }
 
-// Says what a value was in the first evaluation, after the value of the last one.
-std::string NoteOf(const EvaluationGroup& group, std::optional<double> first,
-                   std::optional<double> last) {
-  if (group.evaluations.size() < 2 || !first || !last) return "";
-  return fmt::format("{} from {}", Signed(*last - *first, 3), Fixed(*first, 3));
+// A tile of a value, beside what it was in the first evaluation.
+Tile TileOf(std::string label, std::optional<double> first, double last, bool higher_is_better) {
+  Tile tile{.label = std::move(label), .value = Fixed(last, kDecimals)};
+  if (!first) return tile;
+  tile.turn = TurnOf(*first, last, higher_is_better);
+  tile.note = fmt::format("{} from {}", Signed(last - *first, kDecimals), Fixed(*first, kDecimals));
+  return tile;
 }
 
-void AddMeasureTile(const EvaluationGroup& group, std::vector<Tile>& tiles) {
+// None where the first evaluation is the last one.
+template <typename T>
+std::optional<T> IfOther(const EvaluationGroup& group, std::optional<T> first) {
+  return group.evaluations.size() < 2 ? std::nullopt : first;
+}
+
+void AddMeasureTile(const EvaluationGroup& group, uint64_t seed, std::vector<Tile>& tiles) {
   const EvaluationRecord& last = group.evaluations.back()->record;
   if (last.measures.empty() || !last.measures.front().mean) return;
   const std::string& name = last.measures.front().name;
   const EvaluationRecord& first = group.evaluations.front()->record;
   const MeasureResult* before = FindMeasure(first, name);
-  std::string note =
-      NoteOf(group, before != nullptr ? before->mean : std::nullopt, last.measures.front().mean);
+  Tile tile = TileOf(name, IfOther(group, before != nullptr ? before->mean : std::nullopt),
+                     *last.measures.front().mean, true);
   // Whether that is more than chance stands where the number does.
-  if (const std::string queries = note.empty() ? "" : QueriesText(first, last, name);
+  if (const std::string queries = tile.note.empty() ? "" : QueriesText(first, last, name, seed);
       !queries.empty()) {
-    note += "; queries: " + queries;
+    tile.note += "; queries: " + queries;
   }
-  tiles.push_back({name, Fixed(last.measures.front().mean, 3), std::move(note)});
+  tiles.push_back(std::move(tile));
 }
 
 void AddRocTile(const EvaluationGroup& group, std::vector<Tile>& tiles) {
   const std::optional<RocFacts>& last = group.evaluations.back()->record.roc;
   const std::optional<RocFacts>& first = group.evaluations.front()->record.roc;
   if (!last) return;
-  tiles.push_back({"pooled AUC", Fixed(last->auc, 3),
-                   first ? NoteOf(group, first->auc, last->auc) : std::string()});
+  const std::optional<double> before = first ? std::optional(first->auc) : std::nullopt;
+  tiles.push_back(TileOf("pooled AUC", IfOther(group, before), last->auc, true));
 }
 
 // The errors at the smallest depth. Over all results, nearly all of which are no positives and have
@@ -73,8 +113,8 @@ void AddCalibrationTile(const EvaluationGroup& group, std::vector<Tile>& tiles) 
   if (first != nullptr && first->depth == last->depth) before = first->expected_calibration_error;
   const std::string of =
       last->depth == 1 ? "of first results" : fmt::format("of the first {} results", last->depth);
-  tiles.push_back({"calibration error " + of, Fixed(last->expected_calibration_error, 3),
-                   NoteOf(group, before, last->expected_calibration_error)});
+  tiles.push_back(TileOf("calibration error " + of, IfOther(group, before),
+                         last->expected_calibration_error, false));
 }
 
 // A run whose models nobody measured for the report has its validation to show.
@@ -84,13 +124,13 @@ void AddValidationTile(const RunRecord& run, std::vector<Tile>& tiles) {
   const NamedNumber& measure = best->measures.front();
   const double value = measure.AsDouble();
   const ValidationRow& first = run.log.validations.front();
-  std::string note = "these queries chose the step";
-  if (first.step == 0 && !first.measures.empty()) {
-    const double before = first.measures.front().AsDouble();
-    note = fmt::format("{} from {} before training; {}", Signed(value - before, 3),
-                       Fixed(before, 3), note);
-  }
-  tiles.push_back({"validation " + measure.name, Fixed(value, 3), note});
+  const bool has_before = first.step == 0 && !first.measures.empty();
+  Tile tile = TileOf("validation " + measure.name,
+                     has_before ? std::optional(first.measures.front().AsDouble()) : std::nullopt,
+                     value, measure.name != "loss");
+  if (has_before) tile.note += " before training; ";
+  tile.note += "these queries chose the step";
+  tiles.push_back(std::move(tile));
 }
 
 void AddRunTile(const RunRecord& run, std::vector<Tile>& tiles) {
@@ -100,9 +140,19 @@ void AddRunTile(const RunRecord& run, std::vector<Tile>& tiles) {
                    run.seconds_to_best ? "after " + DurationText(*run.seconds_to_best) : ""});
 }
 
-// The first threshold that somebody can act on, in words.
+// The first threshold that somebody can act on, in words; why there is none.
 std::string ThresholdSentence(const LabelledEvaluation& one) {
-  if (!one.record.roc) return "";
+  if (IsByDocument(one.record.dataset)) {
+    return fmt::format("No threshold stands here: {}.", kNoThresholdByDocument);
+  }
+  if (!one.record.roc) {
+    return "No threshold stands here: that needs scores of positives and of other documents.";
+  }
+  if (one.record.roc->thresholds.empty()) {
+    return "No threshold stands here: this evaluation kept none; tandem report RUN --dataset "
+           "FOLDER "
+           "measures anew and keeps them.";
+  }
   for (const ThresholdRow& row : one.record.roc->thresholds) {
     if (!row.score || !row.precision || !row.recall) continue;
     // Where there are grades, a reader of this sentence alone should know what "right" leaves out.
@@ -117,7 +167,42 @@ std::string ThresholdSentence(const LabelledEvaluation& one) {
         Fixed(row.score, 3), one.label, row.target, Percent(row.precision, 0), right,
         Percent(row.recall, 0));
   }
-  return "";
+  return fmt::format("No threshold stands here: {} meets none of the targets below.", one.label);
+}
+
+void AddTiles(const std::vector<Tile>& tiles, Html& html) {
+  if (tiles.empty()) return;
+  html.In("dl", {{"class", "tiles"}}, [&] {
+    for (const Tile& tile : tiles) {
+      const TurnWords words = WordsOf(tile.turn);
+      html.In("div", {{"class", words.kind}}, [&] {
+        html.Element("dt", tile.label);
+        html.In("dd", [&] {
+          html.Element("strong", tile.value);
+          if (!tile.note.empty()) html.Element("small", words.word + tile.note);
+        });
+      });
+    }
+  });
+}
+
+// The page's first sentence: which model to serve.
+void AddAdvice(const ReportInput& input, const std::vector<EvaluationGroup>& groups, Html& html) {
+  if (groups.empty()) return;
+  const std::optional<Recommendation> found = RecommendationOf(input);
+  html.In("p", {{"class", "advice"}}, [&] {
+    if (found) {
+      html.Element("strong", found->action + ":");
+      html.Text(" " + found->reason);
+    } else if (groups.front().evaluations.size() < 2) {
+      html.Text("Which model to serve this page cannot say: one alone was measured on this data.");
+    } else {
+      html.Text(
+          "Which model to serve this page cannot say: the values of single queries were not kept, "
+          "without which no difference can be told from chance.");
+    }
+  });
+  html.Break();
 }
 
 }  // namespace
@@ -134,7 +219,7 @@ void AddSummary(const ReportInput& input, Page& page) {
   std::string sentence;
   const std::vector<EvaluationGroup> groups = GroupsOf(input);
   if (!groups.empty()) {
-    AddMeasureTile(groups.front(), tiles);
+    AddMeasureTile(groups.front(), input.seed, tiles);
     AddRocTile(groups.front(), tiles);
     AddCalibrationTile(groups.front(), tiles);
     sentence = ThresholdSentence(*groups.front().evaluations.back());
@@ -144,26 +229,15 @@ void AddSummary(const ReportInput& input, Page& page) {
     AddRunTile(input.runs.front(), tiles);
   }
   Html& html = page.html();
-  if (!tiles.empty()) {
-    html.In("dl", {{"class", "tiles"}}, [&] {
-      for (const Tile& tile : tiles) {
-        html.In("div", [&] {
-          html.Element("dt", tile.label);
-          html.In("dd", [&] {
-            html.Element("strong", tile.value);
-            if (!tile.note.empty()) html.Element("small", tile.note);
-          });
-        });
-      }
-    });
-  }
+  AddAdvice(input, groups, html);
+  AddTiles(tiles, html);
   if (!groups.empty()) {
     const DatasetFacts& dataset = groups.front().evaluations.back()->record.dataset;
     html.In("p", {{"class", "lead"}}, [&] {
       html.Text(fmt::format("Measured on {} queries and {} documents of ",
                             GroupedCount(dataset.queries), GroupedCount(dataset.documents)));
       html.Foreign(DataName(dataset));
-      html.Text(sentence.empty() ? "." : ". " + sentence);
+      html.Text(". " + sentence);
     });
   }
   html.Break();

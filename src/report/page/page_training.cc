@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "report/page/page_parts.h"
+#include "report/page/validation_words.h"
 #include "report/tables/numbers.h"
 
 namespace tandem::report {
@@ -77,7 +78,7 @@ std::vector<std::string> MeasuresOf(const ReportInput& input) {
 Figure ValidationFigure(const ReportInput& input, const std::string& measure) {
   Figure figure{.name = "validation",
                 .title = "Validation: " + measure,
-                .description = "Step 0 is the model before training.",
+                .description = "Step 0 is the model before training." + BesideMeasures(input),
                 .x = {.label = "step", .column = "step", .low = 0},
                 .y = {.label = measure, .column = "value"}};
   for (size_t i = 0; i < input.runs.size(); ++i) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "report/page/page_parts.h"
+#include "report/records/same_data.h"
 #include "report/tables/numbers.h"
 
 namespace tandem::report {
@@ -61,6 +62,15 @@ void AddProjections(const EvaluationGroup& group, Page& page) {
   }
 }
 
+std::string WhyNoViews(const EvaluationGroup& group) {
+  return IsByDocument(group.evaluations.front()->record.dataset)
+             ? "documents are ranked by their passages, and only passages have embeddings; a "
+               "corpus "
+               "of whole documents, measured without --by-document, has views"
+             : "these evaluations kept none; tandem report RUN --dataset FOLDER measures anew and "
+               "keeps them";
+}
+
 }  // namespace
 
 void AddViews(const ReportInput& input, Page& page) {
@@ -71,7 +81,8 @@ void AddViews(const ReportInput& input, Page& page) {
       if (groups.size() > 1) page.Subheading(group.dataset);
       const PageTable table = ViewTable(group);
       if (table.rows.empty()) {
-        page.Missing("No views of the embeddings on " + group.dataset + ".");
+        page.Missing(
+            fmt::format("No views of the embeddings on {}: {}.", group.dataset, WhyNoViews(group)));
         continue;
       }
       page.AddTable(table);

@@ -126,8 +126,9 @@ struct StartRow {
   int64_t resumed_from = 0;  // step; 0: the start
   double read_seconds = kNoNumber;
   double tokenise_seconds = kNoNumber;
-  // Where a measure validates, the documents that it ranks, and those of the corpus.
-  std::optional<int64_t> validation_documents, validation_corpus;
+  // Where a run validates, its queries; where a measure does, the documents that it ranks, and
+  // those of the corpus.
+  std::optional<int64_t> validation_queries, validation_documents, validation_corpus;
 
   template <typename Row, typename Visitor>
   static void VisitFields(Row& row, Visitor& visitor) {
@@ -138,6 +139,7 @@ struct StartRow {
     visitor("resumed_from", row.resumed_from);
     visitor("read_seconds", row.read_seconds);
     visitor("tokenise_seconds", row.tokenise_seconds);
+    visitor("validation_queries", row.validation_queries);
     visitor("validation_documents", row.validation_documents);
     visitor("validation_corpus", row.validation_corpus);
   }

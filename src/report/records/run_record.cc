@@ -45,6 +45,26 @@ std::vector<Fact> FactsOf(const config::Recipe& recipe) {
   return facts;
 }
 
+// Files of lines have no splits. What a path ends with says which they are, since the file may be
+// on another machine.
+bool IsFileOfLines(std::string_view path) {
+  constexpr std::string_view kEndings[] = {".jsonl", ".json", ".csv", ".tsv", ".gz"};
+  return std::any_of(std::begin(kEndings), std::end(kEndings),
+                     [path](std::string_view ending) { return path.ends_with(ending); });
+}
+
+std::optional<ValidationFacts> ValidationFactsOf(const config::Recipe& recipe) {
+  const config::ValidationRecipe& validation = recipe.validation;
+  if (!validation.enabled()) return std::nullopt;
+  if (validation.data) {
+    return ValidationFacts{.data = NameOf(*validation.data),
+                           .split = IsFileOfLines(*validation.data) ? "" : validation.split};
+  }
+  std::vector<std::string> names;
+  for (const std::string& path : recipe.data.paths()) names.push_back(NameOf(path));
+  return ValidationFacts{.data = fmt::format("{}", fmt::join(names, ", ")), .held_out = true};
+}
+
 void ReadRecipe(const fs::path& path, config::RecipeCatalogues catalogues, RunRecord& run) {
   if (!fs::exists(path)) {
     run.missing.push_back(run.name +
@@ -53,9 +73,11 @@ void ReadRecipe(const fs::path& path, config::RecipeCatalogues catalogues, RunRe
   }
   run.recipe_text = ReadFile(path);
   try {
-    run.recipe = FactsOf(config::ParseRecipe(run.recipe_text, path.native(), {}, catalogues,
-                                             config::IdleKeys::kAccept)
-                             .recipe);
+    const config::Recipe recipe = config::ParseRecipe(run.recipe_text, path.native(), {},
+                                                      catalogues, config::IdleKeys::kAccept)
+                                      .recipe;
+    run.recipe = FactsOf(recipe);
+    run.validation = ValidationFactsOf(recipe);
   } catch (const Error& error) {
     run.missing.push_back(fmt::format("{}: its recipe cannot be read: {}", run.name, error.what()));
   }
@@ -156,7 +178,7 @@ void AddTimes(const TimingLog& timing, RunRecord& run) {
                         SecondsTo(timing.minings, best->step);
 }
 
-// Adds what the newest process logged about its machine.
+// Adds what the newest process logged about its machine and its validation.
 void AddMachine(const TimingLog& timing, RunRecord& run) {
   if (timing.starts.empty()) return;
   const StartRow& start = timing.starts.back();
@@ -164,6 +186,10 @@ void AddMachine(const TimingLog& timing, RunRecord& run) {
                  {"threads", fmt::format("{}", start.threads)},
                  {"precision", start.precision},
                  {"instruction set", start.isa}};
+  if (!run.validation) return;
+  run.validation->queries = start.validation_queries;
+  run.validation->documents = start.validation_documents;
+  run.validation->corpus = start.validation_corpus;
 }
 
 }  // namespace

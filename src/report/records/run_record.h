@@ -24,13 +24,24 @@ struct TimePart {
   double seconds = 0;
 };
 
+// What a run is validated on while it trains.
+struct ValidationFacts {
+  // The name of validation.data, or, where queries are held out, of the training data.
+  std::string data;
+  std::string split;      // "" where `data` has none
+  bool held_out = false;  // queries of the training data, kept out of training
+  // As the run wrote them down: queries, documents that are ranked, and those of their corpus.
+  std::optional<int64_t> queries, documents, corpus;
+};
+
 inline constexpr size_t kMostDraws = 9;
 
 struct RunRecord {
-  std::string name;           // the folder's
-  std::vector<Fact> recipe;   // what matters most of it
-  std::string recipe_text;    // recipe.resolved.toml
-  std::vector<Fact> machine;  // version, threads, precision, instruction set
+  std::string name;                           // the folder's
+  std::vector<Fact> recipe;                   // what matters most of it
+  std::string recipe_text;                    // recipe.resolved.toml
+  std::vector<Fact> machine;                  // version, threads, precision, instruction set
+  std::optional<ValidationFacts> validation;  // none: no validation, or no recipe to read
   RunLog log;
   std::vector<TimePart> times;  // where the time went, the longest first
   // Time of the steps up to the best validation, with the validations among them; work that was

@@ -29,6 +29,8 @@ bool SameData(const EvaluationRecord& a, const EvaluationRecord& b) {
          SameIds(a.query_ids, b.query_ids);
 }
 
+bool IsByDocument(const DatasetFacts& dataset) { return dataset.name.ends_with(kByDocument); }
+
 std::string DataName(const DatasetFacts& dataset) {
   return fmt::format("{}, split {}", dataset.name, dataset.split);
 }

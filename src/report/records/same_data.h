@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "report/records/evaluation_record.h"
 
@@ -11,6 +12,10 @@ namespace tandem::report {
 // many of both, the same ids of queries where both records hold them (in any order), and positives
 // from the same grade on.
 bool SameData(const EvaluationRecord& a, const EvaluationRecord& b);
+
+// What the name of a data set ends with whose documents are ranked by the best of their passages.
+inline constexpr std::string_view kByDocument = ", by document";
+bool IsByDocument(const DatasetFacts& dataset);
 
 // "ens, split test".
 std::string DataName(const DatasetFacts& dataset);

@@ -81,6 +81,24 @@ Precision ResolveTrainingPrecision(std::string_view name, Device device) {
   return ResolvePrecision(name, device);
 }
 
+std::string AutoPrecisionText(Device device) {
+  const bool bf16 = HasFastBf16(device);
+  if (device.is_cuda()) {
+    return fmt::format("precision {}: {} has compute capability {}.x, and from 8.0 on bf16 is fast",
+                       bf16 ? "bf16" : "fp32", DeviceName(device), ComputeCapability(device));
+  }
+  if (bf16) {
+    return fmt::format("precision bf16: this processor multiplies in it ({}), faster than in fp32",
+                       Bf16Instructions(CurrentIsa()));
+  }
+  if (IsaIsGiven()) {
+    return fmt::format(
+        "precision fp32: TANDEM_ISA={} leaves out instructions for bf16 (AVX512-BF16 or AMX)",
+        IsaName());
+  }
+  return "precision fp32: this processor has no instructions for bf16 (AVX512-BF16 or AMX)";
+}
+
 std::string_view PrecisionName(Precision precision) {
   return std::find_if(std::begin(kNames), std::end(kNames),
                       [precision](const auto& entry) { return entry.precision == precision; })

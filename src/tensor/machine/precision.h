@@ -24,6 +24,9 @@ enum class Precision { kFp32, kBf16, kInt8, kFp16, kTf32 };
 Precision ResolvePrecision(std::string_view name, Device device = kCpuDevice);
 // Resolves the precision of what has a backward pass: throws UsageError for "int8".
 Precision ResolveTrainingPrecision(std::string_view name, Device device = kCpuDevice);
+// Says which precision "auto" is on the device, and why: "precision fp32: this processor has no
+// instructions for bf16 (AVX512-BF16 or AMX)".
+std::string AutoPrecisionText(Device device = kCpuDevice);
 std::string_view PrecisionName(Precision precision);  // as ResolvePrecision reads it
 
 // The precision of activations and attention: fp32, bf16 or fp16. kInt8 has bf16 where the

@@ -78,11 +78,14 @@ void ProgressObserver::AfterMining(const Loop& loop, const MiningReport& /*repor
 }
 
 void ProgressObserver::AfterValidation(const Loop& loop, const ValidationReport& report) {
+  // The step tells the value, which stays until the next validation, from the loss, which does not.
   // The word "validation" tells a validation loss from the training loss, which is printed before
   // it.
   const bool is_loss = std::string_view(report.measure) == "loss";
+  const int64_t step = loop.state().step;
   validation_ =
-      fmt::format("{}{} {:.4f}", is_loss ? "validation " : "", report.measure, report.value);
+      fmt::format("{}{} {:.4f} {}", is_loss ? "validation " : "", report.measure, report.value,
+                  step == 0 ? "before training" : fmt::format("at step {}", step));
   bar_->Update(Done(loop), Detail(loop));
   // The time of the validation before the first step says nothing about how long steps take.
   if (last_.empty()) bar_->RestartClock();

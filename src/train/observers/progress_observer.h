@@ -37,7 +37,7 @@ class ProgressObserver final : public LoopObserver {
 
   size_t window_;
   std::deque<StepFigures> last_;  // at most `window_` steps
-  std::string validation_;        // "ndcg@10 0.4073", or empty
+  std::string validation_;        // "ndcg@10 0.4073 at step 50", or empty
   std::optional<Progress> bar_;   // from Begin on
 };
 

@@ -98,9 +98,13 @@ void ValidationObserver::NoteCost() const {
       seconds_ < 60 ? fmt::format("{:.1f} s", seconds_) : FormatDuration(seconds_);
   const double share = seconds_ / std::max(all, 1e-9);
   constexpr double kLarge = 0.25;
+  const char* const less =
+      validator_.ranked().documents > 0
+          ? "; a larger validation.every or a smaller validation.pool makes it less"
+          : "; a larger validation.every makes it less";
   Note(fmt::format("{} {} took {}, {:.0f} % of the time{}", validations_,
                    validations_ == 1 ? "validation" : "validations", time, 100 * share,
-                   share > kLarge ? "; a larger validation.every makes it less" : ""));
+                   share > kLarge ? less : ""));
 }
 
 void ValidationObserver::End(const Loop& loop) {

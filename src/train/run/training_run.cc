@@ -158,6 +158,9 @@ report::StartRow StartOf(const Trainer& trainer, const std::optional<int64_t>& c
                          .resumed_from = checkpoint.value_or(0),
                          .read_seconds = seconds.reading,
                          .tokenise_seconds = seconds.tokenising};
+  if (trainer.validator) {
+    start.validation_queries = static_cast<int64_t>(trainer.validator->queries());
+  }
   const RankedCorpus ranked = trainer.validator ? trainer.validator->ranked() : RankedCorpus();
   if (ranked.documents > 0) {
     start.validation_documents = static_cast<int64_t>(ranked.documents);

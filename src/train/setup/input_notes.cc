@@ -46,10 +46,14 @@ void NoteBetween(const RunInputs& inputs) {
 }
 
 void WarnOfCutTexts(const RunInputs& inputs) {
-  const auto truncated = [](const TokenStore& store, const char* what, int64_t limit) {
+  const auto truncated = [](const TokenStore& store, const char* what, const char* key,
+                            int64_t limit) {
     if (store.truncated() > 0) {
-      Warn(fmt::format("{} of {} {} are longer than {} tokens and were truncated",
-                       store.truncated(), store.wanted(), what, limit));
+      Warn(fmt::format(
+          "{} of {} {} are longer than {} tokens (model.{}) and were cut there: nothing "
+          "is learned from the rest, which does no harm where texts begin with what "
+          "they are about; a higher value costs time and memory",
+          store.truncated(), store.wanted(), what, limit, key));
     }
     if (store.tokenless() > 0) {
       Warn(
@@ -63,8 +67,10 @@ void WarnOfCutTexts(const RunInputs& inputs) {
                     "nothing is learned from them; allow more tokens, or take a shorter prompt",
                     store.only_prompt(), store.wanted(), what));
   };
-  truncated(inputs.texts.queries, "queries", *inputs.recipe().model.max_query_tokens);
-  truncated(inputs.texts.documents, "documents", *inputs.recipe().model.max_document_tokens);
+  truncated(inputs.texts.queries, "queries", "max_query_tokens",
+            *inputs.recipe().model.max_query_tokens);
+  truncated(inputs.texts.documents, "documents", "max_document_tokens",
+            *inputs.recipe().model.max_document_tokens);
 }
 
 }  // namespace tandem::train

@@ -20,6 +20,7 @@ ResolvedRun ResolveRun(config::LoadedRecipe loaded, dist::ProcessGroup* group) {
   run.threads = recipe.threads > 0 ? static_cast<int>(recipe.threads) : UsableThreads();
   run.device = tensor::UseDevice(recipe.device);
   run.precision = tensor::ResolveTrainingPrecision(recipe.precision, run.device);
+  if (recipe.precision == "auto") run.precision_note = tensor::AutoPrecisionText(run.device);
   tensor::ApplyPrecision(run.precision);
   recipe.threads = run.threads;
   // The device's number is left out, because the processes of a job have different devices.

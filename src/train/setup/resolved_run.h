@@ -18,6 +18,7 @@ struct ResolvedRun {
   // The recipe as it is run, with the run's own learning rate, threads, device and precision.
   config::LoadedRecipe loaded;
   std::string learning_rate_note;  // "" if the rate is the one that was given
+  std::string precision_note;      // which one "auto" is here, and why; "" if one was given
   int threads = 1;
   tensor::Device device = tensor::kCpuDevice;
   tensor::Precision precision = tensor::Precision::kFp32;

@@ -71,6 +71,7 @@ std::string NegativesText(int64_t negatives, const ExtraCounts& extra) {
 
 void NoteData(const Trainer& trainer, const RunPlan& plan) {
   const RunInputs& inputs = trainer.inputs;
+  if (!inputs.run.precision_note.empty()) Note(inputs.run.precision_note);
   const LabelCount labels =
       CountLabels(inputs.data.set, inputs.data.training, inputs.needs.graded_own);
   Note(fmt::format(

@@ -57,6 +57,7 @@ class LossValidator final : public Validator {
 
   std::string name() const override { return "loss"; }
   bool Better(double value, double other) const override { return value < other; }
+  size_t queries() const override { return texts_.examples.size(); }
 
  private:
   ExampleTexts texts_;

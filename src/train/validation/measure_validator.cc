@@ -80,6 +80,7 @@ class MeasureValidator final : public Validator {
   std::string name() const override { return measures_.front().name(); }
   bool Better(double value, double other) const override { return value > other; }
   RankedCorpus ranked() const override { return {documents().size(), corpus_.documents->size()}; }
+  size_t queries() const override { return judged().size(); }
 
  private:
   const data::Texts& documents() const { return pool_ ? pool_->documents : *corpus_.documents; }

@@ -48,6 +48,8 @@ class Validator {
   // Whether `value` is better than `other`.
   virtual bool Better(double value, double other) const = 0;
   virtual RankedCorpus ranked() const { return {}; }
+  // Returns how many queries it measures on.
+  virtual size_t queries() const = 0;
 };
 
 struct ValidatorOptions {

@@ -15,6 +15,7 @@
 namespace tandem {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -104,6 +105,17 @@ TEST_F(CompareCommand, JsonSaysTheNumbers) {
   const auto json = nlohmann::json::parse(result.out);
   EXPECT_EQ(json["baseline"], "old.trec");
   EXPECT_EQ(json["queries"], 8);
+  const auto& recommendation = json["recommendation"];
+  EXPECT_EQ(recommendation["use"], "old.trec");
+  EXPECT_EQ(recommendation["measure"], "mrr");  // the first decides
+  EXPECT_EQ(recommendation["seen"], false);
+  // d_z is 0.6614: (2.8016 / 0.6614)^2 + 1.92 = 19.9.
+  EXPECT_EQ(recommendation["queries_needed"], 20);
+  EXPECT_EQ(
+      recommendation["sentence"],
+      "Keep old.trec: its mrr is 0.6875, that of new.trec 0.9375, on 8 queries of "
+      "animals/qrels/test.tsv, and such a difference may be chance (p = 0.2188); about 20 queries "
+      "would probably show a difference of this size.");
   const auto& mrr = json["systems"][0]["measures"]["mrr"];
   EXPECT_DOUBLE_EQ(mrr["baseline"], 5.5 / 8);
   EXPECT_DOUBLE_EQ(mrr["value"], 7.5 / 8);
@@ -151,6 +163,13 @@ TEST_F(CompareCommand, ADifferenceThatIsSeenIsSaid) {
               HasSubstr("mrr: new is better by 0.5000 ± 0.0000, p < 0.0001\n"));
   EXPECT_THAT(Compare({"new", "old", "--qrels", "qrels", "--measures", "mrr"}).out,
               HasSubstr("mrr: old is worse by 0.5000 ± 0.0000, p < 0.0001\n"));
+  EXPECT_THAT(
+      Compare({"old", "new", "--qrels", "qrels", "--measures", "mrr"}).out,
+      EndsWith("\n\nUse new: its mrr is 1.0000, that of old 0.5000, on 20 queries of qrels, "
+               "and such a difference is hardly chance (p < 0.0001).\n"));
+  EXPECT_THAT(Compare({"new", "old", "--qrels", "qrels", "--measures", "mrr"}).out,
+              EndsWith("\n\nKeep new: its mrr is 1.0000, that of old 0.5000, on 20 queries of "
+                       "qrels, and such a difference is hardly chance (p < 0.0001).\n"));
 }
 
 TEST_F(CompareCommand, RunsOverDifferentQueriesAreComparedOnThoseOfAll) {

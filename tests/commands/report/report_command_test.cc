@@ -28,6 +28,10 @@ TEST_F(ReportCommandTest, WritesThePageOfARunIntoTheRun) {
   const std::string page = ReadFile(Path("mine/report/page/index.html"));
   EXPECT_THAT(page, HasSubstr("mann_whitney"));  // of the recipe, which needs the catalogues
   EXPECT_THAT(page, HasSubstr("var(--figure-1)"));
+  EXPECT_THAT(page,
+              HasSubstr("The curve of validation is of other data: queries of packages, split "
+                        "dev</caption>"));
+  EXPECT_THAT(result.err, HasSubstr("Serve the trained model: "));
   EXPECT_TRUE(std::filesystem::exists(Path("mine/report/page/figures/roc.svg")));
   EXPECT_TRUE(std::filesystem::exists(Path("mine/report/after.evaluation.json")));
   // Again, over the old one.

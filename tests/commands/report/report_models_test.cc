@@ -28,6 +28,39 @@ TEST_F(ReportModels, AModelFolderIsMeasuredAsEvaluateDoes) {
   EXPECT_FALSE(std::filesystem::exists(Path("model/report")));
 }
 
+// Two answers to one question would leave a reader with none.
+TEST_F(ReportModels, HaveThePOfCompareAndItsAdvice) {
+  WriteTinyModel(Path("other"), {.seed = 2});
+  for (const char* seed : {"1", "5"}) {
+    const std::vector<std::string> of_both = {Path("model"), Path("other"), "--dataset",
+                                              Path("data"),  "--split",     "train",
+                                              "--seed",      seed};
+    std::vector<std::string> report = of_both, compare = of_both;
+    report.insert(report.begin(), "report");
+    report.insert(report.end(), {"--output", Path("page")});
+    compare.insert(compare.begin(), "compare");
+    compare.insert(compare.end(), {"--format", "json", "--quiet"});
+    const ProgramResult result = RunTandem(report);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const ProgramResult compared = RunTandem(compare);
+    ASSERT_EQ(compared.exit_code, 0) << compared.err;
+    const auto json = nlohmann::json::parse(compared.out);
+    const std::string page = ReadFile(Path("page/index.html"));
+    for (const char* name : {"ndcg@10", "map"}) {
+      // Of so many queries patterns are drawn, so that p depends on the seed.
+      ASSERT_EQ(json["systems"][0]["measures"][name]["exact"], false);
+      const double p = json["systems"][0]["measures"][name]["p"];
+      const std::string row = page.substr(page.find(fmt::format("<bdi>{}</bdi>", name)), 2000);
+      EXPECT_THAT(row.substr(0, row.find("</tr>")),
+                  HasSubstr(fmt::format(" lost; p = {:.4f}<", p)));
+    }
+    const std::string advice = json["recommendation"]["sentence"];
+    const std::string end = advice.substr(advice.find("and such a difference"));
+    EXPECT_THAT(page, HasSubstr(end + "</p>"));
+    EXPECT_THAT(result.err, HasSubstr(end + "\n"));
+  }
+}
+
 // A run whose trained model is its base.
 class ReportRun : public ModelCommandsTest {
  protected:

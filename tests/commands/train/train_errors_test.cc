@@ -137,7 +137,8 @@ TEST_F(TrainErrors, LongTextsAreCountedAsTruncated) {
   const ProgramResult result = RunTandem(Arguments({}));
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, testing::HasSubstr("1 of 50 documents are longer than"));
-  EXPECT_THAT(result.err, testing::HasSubstr("and were truncated"));
+  EXPECT_THAT(result.err,
+              testing::HasSubstr(" tokens (model.max_document_tokens) and were cut there"));
 }
 
 TEST_F(TrainErrors, OutputThatCannotBe) {

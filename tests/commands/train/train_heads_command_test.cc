@@ -203,7 +203,8 @@ TEST_F(TrainHeads, TextsThatAreCutInsideTheirPromptAreReported) {
   ASSERT_EQ(run.exit_code, 0) << run.err;
   // [CLS], one token of the prompt and [SEP], which is left to pool: as sentence-transformers has
   // it, nothing to warn of but the cut.
-  EXPECT_THAT(run.err, HasSubstr("queries are longer than 3 tokens and were truncated"));
+  EXPECT_THAT(run.err,
+              HasSubstr("queries are longer than 3 tokens (model.max_query_tokens) and were cut"));
   EXPECT_THAT(run.err, Not(HasSubstr("cut inside their prompt")));
 }
 

@@ -119,9 +119,9 @@ TEST_F(TrainValidation, ALogEndsWithTheMeanLossAndTheLastValidation) {
   const size_t end = result.err.find("100% 30/30 steps");
   ASSERT_NE(end, std::string::npos) << result.err;
   const std::string line = result.err.substr(end, result.err.find('\n', end) - end);
-  EXPECT_THAT(
-      line, HasSubstr(fmt::format(", loss {:.4f}, ndcg@10 {:.4f}, ", MetricOf("run", "loss").back(),
-                                  Validations("run", "ndcg@10").at(30))));
+  EXPECT_THAT(line, HasSubstr(fmt::format(", loss {:.4f}, ndcg@10 {:.4f} at step 30, ",
+                                          MetricOf("run", "loss").back(),
+                                          Validations("run", "ndcg@10").at(30))));
   EXPECT_EQ(result.err.find("steps", end + line.size()), std::string::npos)
       << "another line of progress comes after the last step's";
 }
@@ -131,9 +131,18 @@ TEST_F(TrainValidation, TheProgressOfALossSaysThatItIsTheValidations) {
   const ProgramResult result =
       Train("run", {"--set", "logging.every=10", "--set", "validation.measure=loss"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.err, testing::ContainsRegex(
-                              fmt::format("30/30 steps, .*, loss [0-9.]+, validation loss {:.4f}, ",
-                                          Validations("run", "loss").at(30))));
+  EXPECT_THAT(result.err, testing::ContainsRegex(fmt::format(
+                              "30/30 steps, .*, loss [0-9.]+, validation loss {:.4f} at step 30, ",
+                              Validations("run", "loss").at(30))));
+}
+
+TEST_F(TrainValidation, SaysFirstWhichPrecisionAutoIs) {
+  const ProgramResult chosen =
+      Train("chosen", {"--set", "train.steps=1", "--set", "precision=auto"});
+  ASSERT_EQ(chosen.exit_code, 0) << chosen.err;
+  EXPECT_THAT(chosen.err, testing::ContainsRegex("^precision (fp32|bf16): .*\ntraining on "));
+  const ProgramResult given = Train("given", {"--set", "train.steps=1", "--set", "precision=fp32"});
+  EXPECT_THAT(given.err, testing::Not(HasSubstr("precision fp32: ")));
 }
 
 // A judged query whose documents the corpus lacks counts with 0, one without a text too, and a
@@ -178,6 +187,7 @@ TEST_F(TrainValidation, APoolAndFurtherMeasuresAreThoseOfEvaluate) {
   const std::string timing = ReadFile(Path("run/timing.jsonl"));
   const nlohmann::json head = nlohmann::json::parse(timing.substr(0, timing.find('\n')));
   EXPECT_EQ(head["validation_documents"], 25);
+  EXPECT_EQ(head["validation_queries"], 16);
   EXPECT_EQ(head["validation_corpus"], 60);
   for (const std::string& measure : measures) {
     const std::map<int64_t, double> values = Validations("run", measure);

@@ -52,6 +52,13 @@ TEST(Precision, PortableFormsTakeHalfPrecisionOnTheProcessor) {
   ::unsetenv("TANDEM_FORMS");
 }
 
+TEST(Precision, AutoSaysWhichOneItIsAndWhy) {
+  const std::string text = AutoPrecisionText();
+  const std::string chosen(PrecisionName(ResolvePrecision("auto")));
+  EXPECT_THAT(text, testing::StartsWith("precision " + chosen + ": "));
+  EXPECT_THAT(text, HasSubstr(chosen == "bf16" ? Bf16Instructions(CurrentIsa()) : "AVX512-BF16"));
+}
+
 TEST(Precision, OtherNamesAreRefused) {
   EXPECT_THAT(MessageOf("fp8"), HasSubstr("precision is auto, fp32, bf16, int8, fp16 or tf32"));
 }
@@ -85,6 +92,9 @@ TEST(Precision, OfADeviceIsWhatItComputesFast) {
   const Device before_ampere = {Device::Kind::kCuda, 0}, since = {Device::Kind::kCuda, 1};
   EXPECT_EQ(ResolvePrecision("auto", before_ampere), Precision::kFp32);
   EXPECT_EQ(ResolvePrecision("auto", since), Precision::kBf16);
+  EXPECT_EQ(AutoPrecisionText(before_ampere),
+            "precision fp32: cuda:0 has compute capability 7.x, and from 8.0 on bf16 is fast");
+  EXPECT_THAT(AutoPrecisionText(since), testing::StartsWith("precision bf16: cuda:1 has "));
   EXPECT_EQ(ResolvePrecision("fp16", before_ampere), Precision::kFp16);
   EXPECT_EQ(ResolvePrecision("tf32", since), Precision::kTf32);
   EXPECT_THROW(ResolvePrecision("bf16", before_ampere), UsageError);

@@ -1,6 +1,7 @@
 // The first stage of a run: no file of these recipes exists.
 #include "train/setup/resolved_run.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,8 +33,9 @@ config::LoadedRecipe RecipeWith(const std::string& more) {
 TEST(ResolveRun, WritesWhatTheMachineDecidesIntoTheRecipe) {
   const auto alone = dist::ProcessGroup::Alone();
   const ResolvedRun run = ResolveRun(
-      RecipeWith("batch = 64\n[optimizer]\nlearning_rate = 1e-5\nlearning_rate_scaling = \"sqrt_batch\"\n"
-                 "reference_batch = 16\n"),
+      RecipeWith(
+          "batch = 64\n[optimizer]\nlearning_rate = 1e-5\nlearning_rate_scaling = \"sqrt_batch\"\n"
+          "reference_batch = 16\n"),
       alone.get());
   EXPECT_EQ(run.threads, UsableThreads());
   EXPECT_EQ(run.recipe().threads, run.threads);
@@ -46,12 +48,22 @@ TEST(ResolveRun, WritesWhatTheMachineDecidesIntoTheRecipe) {
   EXPECT_EQ(run.group, nullptr);
 }
 
+TEST(ResolveRun, SaysWhichPrecisionAutoIs) {
+  const ResolvedRun chosen = ResolveRun(RecipeWith("batch = 2\n"), nullptr);
+  EXPECT_THAT(chosen.precision_note,
+              testing::StartsWith(fmt::format("precision {}: ", chosen.recipe().precision)));
+  config::LoadedRecipe given = RecipeWith("batch = 2\n");
+  given.recipe.precision = "fp32";
+  EXPECT_EQ(ResolveRun(std::move(given), nullptr).precision_note, "");
+}
+
 TEST(ResolveRun, RefusesKeysBeforeAnythingIsRead) {
   const std::vector<std::pair<std::string, std::string>> broken = {
       {"batch = 8\n[validation]\nholdout = \"10%\"\nmeasure = \"best\"\n",
        "validation.measure is no measure"},
       {"batch = 8\n[mining]\nevery = \"10%\"\nrange = \"9:3\"\n", "mining.range must be FIRST:END"},
-      {"batch_tokens = 90\n[optimizer]\nlearning_rate_scaling = \"sqrt_batch\"\nreference_batch = 16\n",
+      {"batch_tokens = 90\n[optimizer]\nlearning_rate_scaling = \"sqrt_batch\"\nreference_batch = "
+       "16\n",
        "learning_rate_scaling needs train.batch"}};
   for (const auto& [keys, problem] : broken) {
     try {
