@@ -44,8 +44,7 @@ CommandBody Configure(Flags& flags) {
   flags
       .Add("--depth", options->depth,
            "Fit to each query's best N documents alone, for probabilities of what stands first: 1 "
-           "for "
-           "the first hit (default: all samples, the positives and the best 500 others)")
+           "for the first hit (default: all samples, the positives and the best 500 others)")
       .Between(1, 500);
   flags.AddSwitch("--dry-run", options->dry_run, "Measure, but leave the folder as it is");
   AddEmbeddingsFlag(flags, options->embeddings);

@@ -37,8 +37,7 @@ void AddInputFlags(Flags& flags, CompareCommandOptions& options) {
   flags
       .Add("systems", options.systems,
            "TREC runs, model folders, or folders of runs by `train --seeds`, two or more; the "
-           "others "
-           "are compared with the first")
+           "others are compared with the first")
       .Required();
   flags.Add("--qrels", options.qrels, "Judgements: TREC qrels or a BEIR qrels .tsv");
   flags.Add("--dataset", options.dataset,

@@ -79,9 +79,8 @@ std::string WhatIsCompared(const std::vector<std::string>& systems) {
   const auto has_several = [](size_t count) { return count > 1; };
   if (std::all_of(seeds.begin(), seeds.end(), has_several)) {
     return "recipes are compared: a query's value is the mean over a recipe's seeds, the test is "
-           "the "
-           "paired randomisation test of these means over queries, and intervals resample queries "
-           "and seeds; a difference is seen where both agree";
+           "the paired randomisation test of these means over queries, and intervals resample "
+           "queries and seeds; a difference is seen where both agree";
   }
   if (std::any_of(seeds.begin(), seeds.end(), has_several)) {
     return "some systems are recipes with several seeds and others single models: of the latter "
@@ -99,8 +98,7 @@ std::string WhatIsCompared(const std::vector<std::string>& systems) {
   return fmt::format(
       "trained models are compared, not recipes{}: the test says whether they differ on other "
       "queries of the kind, not whether they would under other seeds; tandem train --seeds 3 "
-      "trains "
-      "several, and compare takes their folders",
+      "trains several, and compare takes their folders",
       recipes.size() < trained ? " (some are runs of one recipe)" : "");
 }
 

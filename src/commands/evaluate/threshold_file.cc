@@ -62,9 +62,8 @@ void CheckModel(const SavedThresholds& saved, const ThresholdSource& is) {
   if (was.fingerprint != is.fingerprint || was.width != is.width) {
     throw UsageError(fmt::format(
         "{}: its thresholds are scores of another model ({}, fingerprint {}, {} numbers), and {} "
-        "has "
-        "fingerprint {} and {} numbers; scores of two models cannot be compared: choose thresholds "
-        "with this one",
+        "has fingerprint {} and {} numbers; scores of two models cannot be compared: choose "
+        "thresholds with this one",
         saved.file, was.model, was.fingerprint, was.width, is.model, is.fingerprint, is.width));
   }
   if (const auto differences = Differences(was, is); !differences.empty()) {

@@ -34,8 +34,7 @@ std::string LowerCase(std::string_view value) {
 // What a user can do whose table names documents.
 constexpr std::string_view kNamesAdvice =
     "--corpus FOLDER takes them for documents of a corpus (tandem pairs FOLDER --corpus-only -o "
-    "DATA "
-    "makes one of files)";
+    "DATA makes one of files)";
 
 }  // namespace
 

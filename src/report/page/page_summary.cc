@@ -150,8 +150,7 @@ std::string ThresholdSentence(const LabelledEvaluation& one) {
   }
   if (one.record.roc->thresholds.empty()) {
     return "No threshold stands here: this evaluation kept none; tandem report RUN --dataset "
-           "FOLDER "
-           "measures anew and keeps them.";
+           "FOLDER measures anew and keeps them.";
   }
   for (const ThresholdRow& row : one.record.roc->thresholds) {
     if (!row.score || !row.precision || !row.recall) continue;
@@ -162,8 +161,7 @@ std::string ThresholdSentence(const LabelledEvaluation& one) {
             : fmt::format("right (of grade {:g} or more)", one.record.dataset.relevance_level);
     return fmt::format(
         "With the threshold {} ({}: {}), chosen on these same queries, {} of the results are {} "
-        "and "
-        "{} of the right documents are found.",
+        "and {} of the right documents are found.",
         Fixed(row.score, 3), one.label, row.target, Percent(row.precision, 0), right,
         Percent(row.recall, 0));
   }

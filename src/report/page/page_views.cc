@@ -65,8 +65,7 @@ void AddProjections(const EvaluationGroup& group, Page& page) {
 std::string WhyNoViews(const EvaluationGroup& group) {
   return IsByDocument(group.evaluations.front()->record.dataset)
              ? "documents are ranked by their passages, and only passages have embeddings; a "
-               "corpus "
-               "of whole documents, measured without --by-document, has views"
+               "corpus of whole documents, measured without --by-document, has views"
              : "these evaluations kept none; tandem report RUN --dataset FOLDER measures anew and "
                "keeps them";
 }

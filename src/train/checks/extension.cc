@@ -200,9 +200,8 @@ std::optional<int64_t> CheckpointToExtend(const config::Recipe& recipe, const Ru
   }
   Warn(fmt::format(
       "the run goes on from its end, step {}, where it has a line of metrics.jsonl, a validation "
-      "or "
-      "a step of fewer batches that a run of {} steps would not have there; the checkpoint before "
-      "it, or its best weights, are gone (train.keep_checkpoints)",
+      "or a step of fewer batches that a run of {} steps would not have there; the checkpoint "
+      "before it, or its best weights, are gone (train.keep_checkpoints)",
       *last, plan.steps));
   return last;
 }
