@@ -230,6 +230,30 @@ def test_lives_beside_torch(model, model_folder, tmp_path, order):
     assert done.stdout == expected.tobytes()
 
 
+def test_a_fork_after_a_computation_of_torch_computes(model_folder):
+    pytest.importorskip("torch")
+    code = """
+        import os, sys, torch
+        import tandem_retrieval as tandem
+        a = torch.ones(1000, 1000)
+        (a @ a).sum(), torch.exp(a).sum()
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if tandem.Model(sys.argv[1]).encode(["a text"] * 500).shape == (500, 384) else 3)
+        for _ in range(600):
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                print(os.waitstatus_to_exitcode(status))
+                break
+            time.sleep(0.1)
+        else:
+            os.kill(child, 9)
+            print("dead lock")
+    """
+    done = run("import time\n" + textwrap.dedent(code), model_folder)
+    assert done.stdout == "0\n", (done.stdout, done.stderr)
+
+
 def test_signals_of_others_stay_theirs(model):
     before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
     model.encode(["a"])

@@ -3,8 +3,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <exception>
+#include <fstream>
 #include <mutex>
+#include <sstream>
+#include <string>
+#include <utility>
 
 #include "base/error.h"
 #include "base/process/threads.h"
@@ -30,7 +36,49 @@ ProcessState& State() {
   return state;
 }
 
+// Linux's flag of a process that was forked and has not started another program since.
+constexpr unsigned long kForkedNoExec = 0x40;
+
+bool ReadForked() {
+  std::ifstream file("/proc/self/stat");
+  std::string line;
+  std::getline(file, line);
+  // The name of the program, in parentheses, may hold anything. Six fields stand between it and the
+  // flags.
+  std::istringstream fields(line.substr(std::min(line.size(), line.rfind(')') + 1)));
+  std::string skipped;
+  for (int i = 0; i < 6; ++i) fields >> skipped;
+  unsigned long flags = 0;
+  return fields >> flags && (flags & kForkedNoExec) != 0;
+}
+
+// Whether this process was forked from one that ran this program.
+bool IsForked() {
+  static std::atomic<pid_t> known = 0;
+  static std::atomic<bool> forked = false;
+  const pid_t own = ::getpid();
+  if (known != own) {
+    forked = ReadForked();
+    known = own;
+  }
+  return forked;
+}
+
 }  // namespace
+
+void Compute(const std::function<void()>& work) {
+  BeginComputing();
+  if (!IsForked()) return work();
+  std::exception_ptr failure;
+  std::thread([&] {
+    try {
+      work();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }).join();
+  if (failure) std::rethrow_exception(failure);
+}
 
 void BeginComputing() {
   ProcessState& state = State();

@@ -7,9 +7,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <thread>
-#include <utility>
 
 #include "base/process/interrupt.h"
 
@@ -20,6 +20,11 @@ namespace tandem::python {
 // OpenMP do not come along with a fork, and the first parallel region would wait for them for ever.
 void BeginComputing();
 
+// Does BeginComputing and then `work`, to be called without the GIL. In a process that was forked
+// and runs the same program, it works on a thread of its own: the forked thread may have an
+// OpenMP's team whose threads stayed behind, by another library that computed before the fork.
+void Compute(const std::function<void()>& work);
+
 // The number of threads to compute with; 0: all that this process may use. Throws UsageError for a
 // negative number.
 void SetThreads(int threads);
@@ -29,19 +34,22 @@ int ThreadsNow();
 // Python's part in a long call without the GIL. Made with the GIL by the thread that calls Run.
 class Supervision {
  public:
-  // `progress` is called with a number of texts, by the thread that made this; None: nobody.
+  // `progress` is called with a number of texts, by the thread of Run; None: nobody.
   explicit Supervision(nanobind::object progress);
   ~Supervision();
   Supervision(const Supervision&) = delete;
   Supervision& operator=(const Supervision&) = delete;
 
-  // Runs `work` without the GIL. If a signal handler or `progress` has raised, rethrows that in
-  // place of the Interrupted which `work` then throws.
+  // Runs `work` by Compute, without the GIL. If a signal handler or `progress` has raised, rethrows
+  // that in place of the Interrupted which `work` then throws.
   template <typename Work>
-  void Run(Work&& work) {
+  void Run(const Work& work) {
     try {
       const nanobind::gil_scoped_release without_gil;
-      std::forward<Work>(work)();
+      Compute([&] {
+        thread_ = std::this_thread::get_id();
+        work();
+      });
     } catch (const Interrupted&) {
       RethrowPythonError();
       throw;
@@ -59,7 +67,7 @@ class Supervision {
   void RethrowPythonError();
 
   nanobind::object progress_;
-  std::thread::id thread_ = std::this_thread::get_id();
+  std::thread::id thread_;  // that looks
   std::chrono::steady_clock::time_point looked_;
   std::atomic<bool> stopped_ = false;
   std::atomic<size_t> done_ = 0;

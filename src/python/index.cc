@@ -86,11 +86,14 @@ nb::dict InfoOf(const PythonIndex& python) {
 
 std::unique_ptr<PythonModel> OpenIndexModel(const PythonIndex& python, const std::string& folder) {
   const auto index = python.Get();
-  const nb::gil_scoped_release without_gil;
-  BeginComputing();
   const index::IndexModel& described = index->info().model;
   auto state = std::make_shared<ModelState>();
-  state->model = index::LoadIndexModel(index->info(), index::LoadOptionsOf(described), folder);
+  {
+    const nb::gil_scoped_release without_gil;
+    Compute([&] {
+      state->model = index::LoadIndexModel(index->info(), index::LoadOptionsOf(described), folder);
+    });
+  }
   state->folder = folder.empty() ? described.path : folder;
   state->dimensions = described.dimensions;
   return std::make_unique<PythonModel>(std::move(state));
@@ -167,8 +170,10 @@ nb::list SearchVectors(const PythonIndex& python,
   std::vector<std::vector<index::Answer>> found;
   {
     const nb::gil_scoped_release without_gil;
-    BeginComputing();
-    found = index::FindAnswers(*index, queries.data(), queries.shape(0), answers, calibration, {});
+    Compute([&] {
+      found =
+          index::FindAnswers(*index, queries.data(), queries.shape(0), answers, calibration, {});
+    });
   }
   nb::list all;
   for (const auto& of_query : found) {
@@ -237,7 +242,6 @@ nb::tuple BuildIndex(const std::string& folder, const PythonModel& model, nb::ob
   PythonDocuments documents(std::move(next_block), wanted.fields);
   index::BuildReport report;
   documents.Run(supervision, [&] {
-    BeginComputing();
     const auto lock = LockModel(*model.state(), supervision.stop());
     report = index::BuildIndex(
         IndexEncoderOf(model, model.state()->folder, precision, supervision.stop()), folder,
@@ -254,7 +258,6 @@ nb::tuple AddDocuments(const PythonIndex& python, const PythonModel& model, nb::
   PythonDocuments documents(std::move(next_block), index->info().fields);
   index::BuildReport report;
   documents.Run(supervision, [&] {
-    BeginComputing();
     const auto lock = LockModel(*model.state(), supervision.stop());
     const index::ChangeOptions change{.threads = ThreadsNow(), .stop = supervision.stop()};
     report = index::AddDocuments(

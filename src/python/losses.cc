@@ -147,8 +147,7 @@ nb::tuple Evaluate(const std::string& name, const nb::dict& arrays, const nb::di
   objective::EmbeddingLoss loss;
   {
     const nb::gil_scoped_release without_gil;
-    BeginComputing();
-    loss = objective::EvaluateEmbeddings(batch, tensor::kTypeOf<T>);
+    Compute([&] { loss = objective::EvaluateEmbeddings(batch, tensor::kTypeOf<T>); });
   }
   CopyTo<T>(grad_queries, loss.grad_queries);
   CopyTo<T>(grad_documents, loss.grad_documents);

@@ -52,8 +52,6 @@ std::unique_ptr<PythonModel> OpenModel(const std::string& folder, OptionalSize m
                                        OptionalSize max_document_tokens, OptionalText query_prompt,
                                        OptionalText document_prompt,
                                        std::optional<int64_t> dimensions) {
-  const nb::gil_scoped_release without_gil;
-  BeginComputing();
   model::LoadOptions options{.max_query_tokens = max_query_tokens,
                              .max_document_tokens = max_document_tokens,
                              .training = {.what = model::Trained::kNothing}};
@@ -61,7 +59,10 @@ std::unique_ptr<PythonModel> OpenModel(const std::string& folder, OptionalSize m
   options.chosen_document_prompt = std::move(document_prompt);
   options.dimensions = dimensions;
   auto state = std::make_shared<ModelState>();
-  state->model = model::DualEncoder::Load(folder, options);
+  {
+    const nb::gil_scoped_release without_gil;
+    Compute([&] { state->model = model::DualEncoder::Load(folder, options); });
+  }
   state->folder = folder;
   state->dimensions = dimensions;
   return std::make_unique<PythonModel>(std::move(state));
@@ -105,7 +106,6 @@ class Encoder {
     encode_.stop = supervision.stop();
     encode_.progress = [&](size_t done) { supervision.SetDone(done); };
     supervision.Run([&] {
-      BeginComputing();
       const auto lock = LockModel(*state_, encode_.stop);
       EncodeInto(copies, out.data());
     });

