@@ -50,6 +50,18 @@ def test_gradients_are_those_of_central_differences():
         assert found.grad_queries[row, column] == pytest.approx(slope, abs=1e-8)
 
 
+def test_by_default_all_but_the_paired_document_are_negatives():
+    positive = np.array([2, 0, 5, 1])
+    mask = np.ones((4, 6), bool)
+    mask[np.arange(4), positive] = False
+    for function in (losses.mann_whitney, losses.infonce, losses.pair):
+        stated = function(QUERIES, DOCUMENTS, positive, negative_mask=mask, query_mask=~np.eye(4, dtype=bool),
+                          document_mask=~np.eye(4, dtype=bool))
+        np.testing.assert_array_equal(function(QUERIES, DOCUMENTS, positive).grad_queries, stated.grad_queries)
+    with_own = losses.mann_whitney(QUERIES, DOCUMENTS, positive, negative_mask=np.ones((4, 6), bool))
+    assert with_own.value != losses.mann_whitney(QUERIES, DOCUMENTS, positive).value
+
+
 def test_float32_gives_float32_gradients_and_any_layout_is_read():
     one = losses.infonce(QUERIES.astype(np.float32), DOCUMENTS.astype(np.float32))
     assert one.grad_queries.dtype == one.grad_documents.dtype == np.float32
