@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 
 set(installed_rooms ${TANDEM_ROOMS})
-list(REMOVE_ITEM installed_rooms cli commands)
+list(REMOVE_ITEM installed_rooms cli commands python)
 install(CODE "set(TANDEM_SOURCE \"${PROJECT_SOURCE_DIR}/src\")
 set(TANDEM_ROOMS \"${installed_rooms}\")
 set(TANDEM_INCLUDE_FOLDER \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}/tandem\")

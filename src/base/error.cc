@@ -47,16 +47,24 @@ std::string TextOfMemoryError(uint64_t bytes, bool of_device) {
 RecipeError::RecipeError(std::string_view file, int line, int column, std::string_view key,
                          std::string_view message)
     : Error(ExitCode::kUsage, fmt::format("{}: {}", RecipePosition(file, line, column), message)),
+      file_(file),
+      line_(line),
+      column_(column),
       key_(key) {}
 
 DataError::DataError(std::string_view file, int64_t line, std::string_view id,
                      std::string_view message)
-    : Error(ExitCode::kData, DataMessage(file, line, id, message)) {}
+    : Error(ExitCode::kData, DataMessage(file, line, id, message)),
+      file_(file),
+      line_(line),
+      id_(id) {}
 
 ModelError::ModelError(std::string_view file, std::string_view tensor, std::string_view message)
     : Error(ExitCode::kModel, tensor.empty()
                                   ? fmt::format("{}: {}", file, message)
-                                  : fmt::format("{}: {} (tensor {})", file, message, tensor)) {}
+                                  : fmt::format("{}: {} (tensor {})", file, message, tensor)),
+      file_(file),
+      tensor_(tensor) {}
 
 MemoryError::MemoryError(uint64_t bytes, bool of_device)
     : Error(ExitCode::kUsage, TextOfMemoryError(bytes, of_device)),
@@ -65,6 +73,8 @@ MemoryError::MemoryError(uint64_t bytes, bool of_device)
 
 OutputError::OutputError(std::string_view path, std::string_view what, int error_number)
     : Error(OutputExitCode(error_number),
-            fmt::format("{}: {}: {}", path, what, std::strerror(error_number))) {}
+            fmt::format("{}: {}: {}", path, what, std::strerror(error_number))),
+      path_(path),
+      error_number_(error_number) {}
 
 }  // namespace tandem

@@ -46,9 +46,15 @@ class RecipeError : public Error {
  public:
   RecipeError(std::string_view file, int line, int column, std::string_view key,
               std::string_view message);
+  const std::string& file() const { return file_; }
+  int line() const { return line_; }
+  int column() const { return column_; }
   const std::string& key() const { return key_; }
 
  private:
+  std::string file_;
+  int line_;
+  int column_;
   std::string key_;
 };
 
@@ -57,6 +63,14 @@ class RecipeError : public Error {
 class DataError : public Error {
  public:
   DataError(std::string_view file, int64_t line, std::string_view id, std::string_view message);
+  const std::string& file() const { return file_; }
+  int64_t line() const { return line_; }
+  const std::string& id() const { return id_; }
+
+ private:
+  std::string file_;
+  int64_t line_;
+  std::string id_;
 };
 
 // A mistake in a model folder, weights file or checkpoint. Reads `FILE: MESSAGE (tensor NAME)`; an
@@ -64,6 +78,12 @@ class DataError : public Error {
 class ModelError : public Error {
  public:
   ModelError(std::string_view file, std::string_view tensor, std::string_view message);
+  const std::string& file() const { return file_; }
+  const std::string& tensor() const { return tensor_; }
+
+ private:
+  std::string file_;
+  std::string tensor_;
 };
 
 // A loss, gradient or score that is not finite. Exit code 5.
@@ -105,6 +125,12 @@ class OutputError : public Error {
  public:
   // `error_number` is errno as the failing call left it.
   OutputError(std::string_view path, std::string_view what, int error_number);
+  const std::string& path() const { return path_; }
+  int error_number() const { return error_number_; }
+
+ private:
+  std::string path_;
+  int error_number_;
 };
 
 }  // namespace tandem

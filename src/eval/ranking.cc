@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "data/texts/id_hash.h"
@@ -49,16 +51,31 @@ class Grades {
   data::SlotTable index_;
 };
 
+// Sorts by descending score; what is moved meanwhile is a third of a result.
+void SortByScore(std::vector<RankedDocument>& results) {
+  struct Place {
+    double score;
+    uint32_t index;
+  };
+  std::vector<Place> places(results.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    places[i] = {results[i].score, static_cast<uint32_t>(i)};
+  }
+  std::sort(places.begin(), places.end(),
+            [](const Place& a, const Place& b) { return a.score > b.score; });
+  std::vector<RankedDocument> sorted;
+  sorted.reserve(results.size());
+  for (const Place& place : places) sorted.push_back(results[place.index]);
+  results = std::move(sorted);
+}
+
 // Puts the results into rank order. Runs are written by descending score nearly always, so that
 // only results of equal score are left to sort.
 void Sort(std::vector<RankedDocument>& results) {
   const auto above = [](const RankedDocument& a, const RankedDocument& b) {
     return a.score > b.score;
   };
-  if (!std::is_sorted(results.begin(), results.end(), above)) {
-    std::sort(results.begin(), results.end(), RanksBefore);
-    return;
-  }
+  if (!std::is_sorted(results.begin(), results.end(), above)) SortByScore(results);
   for (auto begin = results.begin(); begin != results.end();) {
     const double score = begin->score;
     const auto end = std::find_if(begin + 1, results.end(),

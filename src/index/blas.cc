@@ -10,8 +10,10 @@
 namespace tandem::index {
 namespace {
 
+// All symbols are bound here: bound later, some of OpenMP's functions could be those of a library
+// that Python has loaded in the meantime.
 void* Load(const char* name) {
-  void* library = ::dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+  void* library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (library != nullptr) return library;
   throw UsageError(
       fmt::format("approximate indexes need BLAS and LAPACK, and {} cannot be loaded: {}; install "

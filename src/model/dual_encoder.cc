@@ -13,6 +13,7 @@
 #include "tensor/core/device_memory.h"
 #include "tensor/core/tensor.h"
 #include "weights/folders/tower_folders.h"
+#include "weights/settings/prompt_choice.h"
 
 namespace tandem::model {
 namespace {
@@ -46,6 +47,12 @@ class SharedEncoder final : public DualEncoder {
   const text::Tokenizer& tokenizer(TextKind) const override { return tower_.tokenizer(); }
   size_t max_tokens(TextKind kind) const override { return tower_.max_tokens(kind); }
   const std::string& prompt(TextKind kind) const override { return tower_.prompt(kind); }
+  std::string ChoosePrompt(TextKind, std::string_view choice) const override {
+    return weights::ChoosePrompt(tower_.folder(), choice);
+  }
+  tensor::Tensor Cut(const tensor::Tensor& rows, TextKind, int64_t width) const override {
+    return tower_.Cut(rows, width);
+  }
   bool include_prompt(TextKind) const override { return tower_.include_prompt(); }
   std::string settings() const override { return tower_.settings(); }
   std::string adapter_settings() const override { return tower_.adapter_settings(); }
@@ -142,6 +149,14 @@ void DualEncoder::To(tensor::Device device) {
   if (device == device_) return;
   MoveTo(device);
   device_ = device;
+}
+
+std::string DualEncoder::ChoosePrompt(TextKind, std::string_view) const {
+  throw std::logic_error("a model without a folder was asked for one of its prompts");
+}
+
+tensor::Tensor DualEncoder::Cut(const tensor::Tensor&, TextKind, int64_t) const {
+  throw std::logic_error("a model without a folder was asked to cut embeddings");
 }
 
 void DualEncoder::SaveAdapter(const std::filesystem::path&,

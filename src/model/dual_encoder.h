@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -106,6 +107,13 @@ class DualEncoder {
   virtual const text::Tokenizer& tokenizer(TextKind kind) const = 0;
   virtual size_t max_tokens(TextKind kind) const = 0;
   virtual const std::string& prompt(TextKind kind) const = 0;
+  // The prompt that `choice` stands for, by name or as a text (weights::ChoosePrompt). Throws
+  // UsageError for a name that the folder does not have.
+  virtual std::string ChoosePrompt(TextKind kind, std::string_view choice) const;
+  // Cuts embeddings that Encode has returned, [B, E], to their first `width` numbers, as a model
+  // that was loaded with LoadOptions::dimensions makes them. Throws UsageError for a width that is
+  // below 1 or above E.
+  virtual tensor::Tensor Cut(const tensor::Tensor& rows, TextKind kind, int64_t width) const;
   // Says whether pooling takes the tokens of a text's prompt in. Where it does not, packs must say
   // how many these are (PackedTokens::prompt_tokens, PromptLengths).
   virtual bool include_prompt(TextKind /*kind*/) const { return true; }

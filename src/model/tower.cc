@@ -196,8 +196,16 @@ tensor::Tensor Tower::Encode(const tensor::PackedTokens& pack,
                                  tokens.longest, encoder_->max_positions()));
   }
   const tensor::Tensor whole = head_.Forward(encoder_->Forward(tokens, options), tokens);
-  if (width_ == whole.size(1)) return whole;
-  const tensor::Tensor cut = tensor::Columns(whole, 0, width_);
+  return Cut(whole, width_);
+}
+
+tensor::Tensor Tower::Cut(const tensor::Tensor& rows, int64_t width) const {
+  if (width == rows.size(1)) return rows;
+  if (width < 1 || width > rows.size(1)) {
+    throw UsageError(fmt::format("{}: its embeddings have {} numbers; they cannot be cut to {}",
+                                 folder_.path.native(), rows.size(1), width));
+  }
+  const tensor::Tensor cut = tensor::Columns(rows, 0, width);
   return normalizes_again_ ? tensor::NormalizeRows(cut) : cut;
 }
 

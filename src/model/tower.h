@@ -47,6 +47,8 @@ class Tower {
 
   // The width of what Encode returns: the folder's, or less (LoadOptions::dimensions).
   int64_t embedding_width() const { return width_; }
+  // DualEncoder::Cut.
+  tensor::Tensor Cut(const tensor::Tensor& rows, int64_t width) const;
 
   const weights::ModelFolder& folder() const { return folder_; }
   Head& head() { return head_; }

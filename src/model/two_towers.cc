@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "model/tower.h"
 #include "tensor/core/tensor.h"
+#include "weights/settings/prompt_choice.h"
 
 namespace tandem::model {
 namespace {
@@ -125,6 +126,12 @@ class TwoTowers final : public DualEncoder {
   const text::Tokenizer& tokenizer(TextKind kind) const override { return Of(kind).tokenizer(); }
   size_t max_tokens(TextKind kind) const override { return Of(kind).max_tokens(kind); }
   const std::string& prompt(TextKind kind) const override { return Of(kind).prompt(kind); }
+  std::string ChoosePrompt(TextKind kind, std::string_view choice) const override {
+    return weights::ChoosePrompt(Of(kind).folder(), choice);
+  }
+  tensor::Tensor Cut(const tensor::Tensor& rows, TextKind kind, int64_t width) const override {
+    return Of(kind).Cut(rows, width);
+  }
   bool include_prompt(TextKind kind) const override { return Of(kind).include_prompt(); }
   std::string settings() const override {
     return fmt::format("towers {}\nqueries:\n{}documents:\n{}", weights::TowersName(towers_),

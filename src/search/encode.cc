@@ -171,8 +171,9 @@ class Encoding {
       // Long texts come first: the share of tokens is the share of the work.
       const size_t tokens = std::max<size_t>(1, texts.ids.size());
       tell(static_cast<double>(tokens_done) / static_cast<double>(tokens));
-      if (progress_)
-        progress_->Update(options_.encoded_before + first + size * tokens_done / tokens);
+      const size_t done = options_.encoded_before + first + size * tokens_done / tokens;
+      if (progress_) progress_->Update(done);
+      if (options_.progress) options_.progress(done);
     };
     ForLengthBatches(texts, BatchTokensOn(model_.device(), options_), encode);
     return rows;

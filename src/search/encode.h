@@ -49,6 +49,9 @@ struct EncodeOptions {
   // Where nobody may stop a window: told before its first forward pass (0) and after each which
   // share of it is done, up to 1, by one thread at a time.
   std::function<void(double share)> window_share;
+  // Told after each forward pass how many of all texts are encoded, those of `encoded_before`
+  // among them, by one thread at a time. It must not throw.
+  std::function<void(size_t texts)> progress;
   // The processes that encode together, all of them the same texts: each encodes its share of a
   // window, and all get all embeddings. Null, or a group of one: this one alone.
   dist::ProcessGroup* group = nullptr;

@@ -333,17 +333,18 @@ run_fuzzers() {
 
 # check [PART...]
 check() {
-  [ $# -gt 0 ] || set -- links files headers portable entries meanings kills launchers network scale pages serve package sanitizers clang libtorch gpu arm64 fuzz suites
+  [ $# -gt 0 ] || set -- links files headers portable entries meanings kills launchers network scale pages python serve package sanitizers clang libtorch gpu arm64 fuzz suites
   stages=3
   for name in "$@"; do
     case $name in
-      links | files | headers | portable | entries | meanings | kills | launchers | network | scale | pages | serve | clang | libtorch | gpu | arm64 | fuzz) stages=$((stages + 1)) ;;
+      links | files | headers | portable | entries | meanings | kills | launchers | network | scale | pages | python | serve | clang | libtorch | gpu | arm64 | fuzz) stages=$((stages + 1)) ;;
       sanitizers) stages=$((stages + 2)) ;;
       suites | package) for suite in ${SUITES:-bookworm trixie}; do stages=$((stages + 1)); done ;;
-      *) fail "check has no part $name; it has suites, links, files, headers, portable, entries, meanings, kills, launchers, network, scale, pages, serve, package, sanitizers, clang, libtorch, gpu, arm64 and fuzz" ;;
+      *) fail "check has no part $name; it has suites, links, files, headers, portable, entries, meanings, kills, launchers, network, scale, pages, python, serve, package, sanitizers, clang, libtorch, gpu, arm64 and fuzz" ;;
     esac
   done
   use_back_end ON
+  case " $* " in *" python "*) packages="$packages $wheel_packages" ;; esac
   setup
   find_model
   find_tokenizer
@@ -376,6 +377,7 @@ check() {
           skip pages "there is no browser (apt-get install chromium-headless-shell)"
         fi
         ;;
+      python) part python 1200 "the Python package's wheel and its tests" run_python ;;
       serve) part serve 1500 "other programs' clients, and load with faults" run_serve ;;
       libtorch) part libtorch 4800 "all tests against PyPI's torch" run_libtorch ;;
       gpu)

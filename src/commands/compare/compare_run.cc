@@ -14,9 +14,9 @@
 #include "commands/identical_ids.h"
 #include "commands/judged_set.h"
 #include "commands/model/load_model.h"
-#include "commands/ranked_depth.h"
 #include "commands/until_stopped.h"
 #include "eval/evaluate.h"
+#include "eval/ranked_depth.h"
 #include "eval/significance/seeds.h"
 #include "search/retrieval/retrieve.h"
 #include "search/scoring/score_samples.h"
@@ -33,7 +33,7 @@ ComparedSystem SearchWith(const std::string& folder, const JudgedSet& loaded,
   const search::RetrievalTask task = loaded.Task();
   search::Retrieved retrieved =
       search::Retrieve(*model, task,
-                       {.top_k = RankedDepth(measures),
+                       {.top_k = eval::RankedDepth(measures),
                         .relevance_level = samples ? options.relevance_level : 0,
                         .encode = BulkOptions(options.globals),
                         .ignore_identical_ids = options.ignore_identical_ids,

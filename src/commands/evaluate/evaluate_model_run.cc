@@ -25,11 +25,11 @@
 #include "commands/judged_set.h"
 #include "commands/model/load_model.h"
 #include "commands/model/model_calibration.h"
-#include "commands/ranked_depth.h"
 #include "commands/until_stopped.h"
 #include "data/judgements/candidates.h"
 #include "data/judgements/pool.h"
 #include "eval/evaluate.h"
+#include "eval/ranked_depth.h"
 #include "eval/views/embedding_views.h"
 #include "search/retrieval/retrieve.h"
 #include "search/retrieval/view_rows.h"
@@ -41,7 +41,7 @@ namespace {
 
 size_t DepthFor(const EvaluateOptions& options, const std::vector<eval::Measure>& measures,
                 size_t documents) {
-  if (!options.max_results) return RankedDepth(measures);
+  if (!options.max_results) return eval::RankedDepth(measures);
   return *options.max_results == 0 ? documents : *options.max_results;
 }
 

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <iterator>
 #include <string_view>
 
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/json/json_reader.h"
-#include "base/suggest.h"
 
 namespace tandem::app {
 namespace {
@@ -25,6 +25,10 @@ class CaseReader {
     const std::string place =
         field.empty() ? fmt::format("case {}", index_) : fmt::format("case {}: {}", index_, field);
     throw DataError(file_, 0, "", fmt::format("{} {}", place, problem));
+  }
+
+  void FailOn(const objective::BatchProblem& problem) const {
+    if (!problem.text.empty()) Fail(problem.field, problem.text);
   }
 
   // Returns "FILE: case N: MESSAGE", for errors that are not in the data.
@@ -141,29 +145,17 @@ void ReadParameters(const CaseReader& reader, LossCase& out) {
       out.bank_positives = reader.Numbers(field, value);
     } else if (name == "bank_negatives") {
       out.bank_negatives = reader.Numbers(field, value);
-    } else if (out.params.Knows(name)) {
-      const std::string problem = out.params.Set(name, ToValue(value));
-      if (!problem.empty()) reader.Fail(field, problem);
     } else {
-      std::vector<std::string_view> known;
-      for (const config::ParamInfo& info : out.params.infos()) known.push_back(info.name);
-      reader.Fail(field, fmt::format("is unknown for the objective {}{}", out.objective->name,
-                                     DidYouMean(name, known)));
+      reader.FailOn(objective::SetParameter(out, name, ToValue(value)));
     }
   }
-  if (out.objective->problem == nullptr) return;
-  const config::ParamProblem problem = out.objective->problem(out.params);
-  if (!problem.text.empty()) {
-    reader.Fail(fmt::format("parameters.{}", problem.name), problem.text);
-  }
+  reader.FailOn(objective::ParametersProblem(out));
 }
 
 void ReadPositive(const CaseReader& reader, LossCase& out) {
   for (const double column : reader.Numbers("positive", reader.Get("positive"))) {
-    const auto index = column >= 0 && column < static_cast<double>(out.documents.rows)
-                           ? static_cast<int64_t>(column)
-                           : int64_t{-1};
-    if (index < 0 || static_cast<double>(index) != column) {
+    const auto index = std::fabs(column) < 1e15 ? static_cast<int64_t>(column) : int64_t{-1};
+    if (static_cast<double>(index) != column) {
       reader.Fail("positive", fmt::format("must name columns from 0 to {}, found {}",
                                           out.documents.rows - 1, column));
     }
@@ -172,22 +164,6 @@ void ReadPositive(const CaseReader& reader, LossCase& out) {
   if (out.positive.size() != static_cast<size_t>(out.queries.rows)) {
     reader.Fail("positive", fmt::format("must name {} columns, one for each query, found {}",
                                         out.queries.rows, out.positive.size()));
-  }
-}
-
-void ReadWeights(const CaseReader& reader, LossCase& out) {
-  out.weights = reader.OptionalNumbers("weights", out.queries.rows);
-  for (const double weight : out.weights) {
-    if (weight < 0) reader.Fail("weights", fmt::format("must be 0 or more, found {}", weight));
-  }
-}
-
-void CheckGrades(const CaseReader& reader, const LossCase& parsed) {
-  for (size_t i = 0; i < parsed.relevance.values.size(); ++i) {
-    const double grade = parsed.relevance.values[i];
-    if (parsed.labelled.values[i] != 0 && !(grade >= 0 && grade <= 1)) {
-      reader.Fail("relevance", fmt::format("must be from 0 to 1 where labelled, found {}", grade));
-    }
   }
 }
 
@@ -203,7 +179,6 @@ void ReadLabels(const CaseReader& reader, LossCase& out) {
   out.query_negative = reader.ReadOptionalMatrix<uint8_t>("query_mask", needs.query_query, q, q);
   out.document_negative =
       reader.ReadOptionalMatrix<uint8_t>("document_mask", needs.document_document, q, q);
-  if (needs.grades) CheckGrades(reader, out);
 }
 
 const objective::ObjectiveInfo& FindObjective(const CaseReader& reader, const std::string& name) {
@@ -222,8 +197,9 @@ LossCase ReadCase(const CaseReader& reader, bool with_expected) {
   out.queries = reader.ReadMatrix<double>("queries", -1, -1);
   out.documents = reader.ReadMatrix<double>("documents", -1, out.queries.columns);
   ReadPositive(reader, out);
-  ReadWeights(reader, out);
+  out.weights = reader.OptionalNumbers("weights", out.queries.rows);
   ReadLabels(reader, out);
+  reader.FailOn(objective::ValuesProblem(out));
   if (with_expected) {
     const int64_t width = out.queries.columns;
     out.expected =

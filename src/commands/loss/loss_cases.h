@@ -7,17 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "config/params.h"
-#include "objective/catalogue.h"
+#include "objective/embedding_loss.h"
 
 namespace tandem::app {
 
-template <typename T>
-struct Matrix {
-  int64_t rows = 0;
-  int64_t columns = 0;
-  std::vector<T> values;  // row-major
-};
+using objective::Matrix;
 
 struct ExpectedLoss {
   double loss = 0;
@@ -26,21 +20,7 @@ struct ExpectedLoss {
   Matrix<double> grad_documents;  // [D, E]
 };
 
-struct LossCase {
-  const objective::ObjectiveInfo* objective = nullptr;
-  config::Params params;
-  Matrix<double> queries;             // [Q, E]
-  Matrix<double> documents;           // [D, E]
-  std::vector<int64_t> positive;      // [Q]
-  Matrix<double> relevance;           // [Q, D], or empty
-  Matrix<uint8_t> labelled;           // [Q, D], or empty
-  Matrix<uint8_t> negative;           // [Q, D]
-  Matrix<uint8_t> query_negative;     // [Q, Q], or empty
-  Matrix<uint8_t> document_negative;  // [Q, Q], or empty
-  Matrix<double> teacher;             // [Q, D], or empty
-  std::vector<double> weights;        // [Q], or empty: all are 1
-  std::vector<double> bank_positives;
-  std::vector<double> bank_negatives;
+struct LossCase : objective::EmbeddingBatch {
   std::optional<ExpectedLoss> expected;
 };
 

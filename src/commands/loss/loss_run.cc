@@ -15,98 +15,15 @@
 #include "cli/output_style.h"
 #include "commands/loss/loss_cases.h"
 #include "commands/loss/loss_command.h"
-#include "objective/common_params.h"
-#include "objective/objective.h"
-#include "objective/similarity.h"
+#include "objective/embedding_loss.h"
 #include "report/tables/table.h"
-#include "tensor/core/make.h"
 #include "tensor/core/tensor.h"
 #include "tensor/machine/process.h"
 
 namespace tandem::app {
 namespace {
 
-struct LossResult {
-  double loss = 0;
-  std::vector<double> losses;     // [Q]
-  tensor::Tensor grad_queries;    // [Q, E], with the dtype of the options
-  tensor::Tensor grad_documents;  // [D, E]
-};
-
-tensor::Tensor Double(const Matrix<double>& matrix) {
-  if (matrix.values.empty()) return {};
-  return tensor::FromBlob(const_cast<double*>(matrix.values.data()), {matrix.rows, matrix.columns},
-                          tensor::kDouble);
-}
-
-tensor::Tensor Mask(const Matrix<uint8_t>& matrix) {
-  if (matrix.values.empty()) return {};
-  return tensor::FromBlob(const_cast<uint8_t*>(matrix.values.data()), {matrix.rows, matrix.columns},
-                          tensor::kByte)
-      .to(tensor::kBool);
-}
-
-tensor::Tensor Vector(const std::vector<double>& values) {
-  if (values.empty()) return {};
-  return tensor::FromBlob(const_cast<double*>(values.data()), {static_cast<int64_t>(values.size())},
-                          tensor::kDouble);
-}
-
-// Returns the labelled cells of the matrices; none if the case has no labels.
-objective::LabelledCells LabelledCellsOf(const LossCase& one) {
-  objective::LabelledCells labelled;
-  if (one.labelled.values.empty()) return labelled;
-  const auto at = [](const Matrix<double>& matrix, int64_t cell) {
-    return matrix.values.empty() ? 0 : matrix.values[static_cast<size_t>(cell)];
-  };
-  labelled.row_starts.push_back(0);
-  for (int64_t row = 0; row < one.labelled.rows; ++row) {
-    const int64_t first = row * one.labelled.columns;
-    for (int64_t column = 0; column < one.labelled.columns; ++column) {
-      const int64_t cell = first + column;
-      if (one.labelled.values[static_cast<size_t>(cell)] == 0) continue;
-      labelled.cells.push_back({column, at(one.relevance, cell), at(one.teacher, cell)});
-    }
-    labelled.row_starts.push_back(std::ssize(labelled.cells));
-    const int64_t own = first + one.positive[static_cast<size_t>(row)];
-    labelled.own_grades.push_back(at(one.relevance, own));
-    labelled.own_teachers.push_back(at(one.teacher, own));
-  }
-  return labelled;
-}
-
-objective::Labels MakeLabels(const LossCase& one) {
-  return {.positive = tensor::FromBlob(const_cast<int64_t*>(one.positive.data()),
-                                       {one.queries.rows}, tensor::kLong),
-          .negative = Mask(one.negative),
-          .query_negative = Mask(one.query_negative),
-          .document_negative = Mask(one.document_negative),
-          .labelled = LabelledCellsOf(one),
-          .weights = one.weights};
-}
-
-tensor::Tensor Leaf(const Matrix<double>& matrix, tensor::DType dtype) {
-  return Double(matrix).to(dtype).clone().set_requires_grad(true);
-}
-
-LossResult Evaluate(const LossCase& one, tensor::DType dtype) {
-  const tensor::Tensor queries = Leaf(one.queries, dtype);
-  const tensor::Tensor documents = Leaf(one.documents, dtype);
-  const objective::Labels labels = MakeLabels(one);
-  const objective::Scores scores = objective::SimilarityScores(
-      queries, documents, labels.positive,
-      objective::SimilarityOf(one.params, objective::kSimilarityWithoutModel),
-      one.objective->needs(one.params));
-  const auto objective = objective::MakeObjective(one.objective->name, one.params);
-  const objective::Loss loss = objective->Evaluate(
-      scores, labels,
-      {.bank_positives = Vector(one.bank_positives), .bank_negatives = Vector(one.bank_negatives)});
-  loss.value.backward();
-  const auto gradient = [](const tensor::Tensor& leaf) {
-    return leaf.grad().defined() ? leaf.grad() : tensor::ZerosLike(leaf);
-  };
-  return {loss.value.item<double>(), loss.losses, gradient(queries), gradient(documents)};
-}
+using objective::EmbeddingLoss;
 
 template <typename T>
 void AppendMatrix(const tensor::Tensor& matrix, std::string& out) {
@@ -139,7 +56,7 @@ void AppendNumbers(std::string_view name, std::span<const double> numbers, std::
 void PrintResults(std::span<const LossCase> cases, tensor::DType dtype) {
   std::string out = "[";
   for (size_t i = 0; i < cases.size(); ++i) {
-    const LossResult result = Evaluate(cases[i], dtype);
+    const EmbeddingLoss result = objective::EvaluateEmbeddings(cases[i], dtype);
     out += fmt::format("{}\n {{\"objective\": \"{}\", \"loss\": {}", i == 0 ? "" : ",",
                        cases[i].objective->name, result.loss);
     AppendNumbers("losses", result.losses, out);
@@ -180,7 +97,7 @@ struct CheckRow {
 std::vector<CheckRow> Compare(std::span<const LossCase> cases, tensor::DType dtype) {
   std::vector<CheckRow> rows;
   for (size_t i = 0; i < cases.size(); ++i) {
-    const LossResult got = Evaluate(cases[i], dtype);
+    const EmbeddingLoss got = objective::EvaluateEmbeddings(cases[i], dtype);
     const ExpectedLoss& want = *cases[i].expected;
     const double loss =
         std::max(WorstError({&got.loss, 1}, {&want.loss, 1}), WorstError(got.losses, want.losses));

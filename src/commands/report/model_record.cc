@@ -14,8 +14,8 @@
 #include "commands/judged_set.h"
 #include "commands/model/load_model.h"
 #include "commands/model/model_calibration.h"
-#include "commands/ranked_depth.h"
 #include "commands/report/record_parts.h"
+#include "eval/ranked_depth.h"
 #include "report/records/same_data.h"
 #include "search/retrieval/retrieve.h"
 #include "search/retrieval/view_rows.h"
@@ -88,7 +88,7 @@ class Recorder {
   void Rank() {
     ranking_ = {.relevance_level = set_.relevance_level};
     retrieved_ = search::Retrieve(*model_, data_.Task(),
-                                  {.top_k = RankedDepth(eval::ParseMeasures(kMeasures)),
+                                  {.top_k = eval::RankedDepth(eval::ParseMeasures(kMeasures)),
                                    .relevance_level = set_.relevance_level,
                                    .encode = BulkOptions(globals_),
                                    .cache = CacheFolder(),

@@ -1,0 +1,280 @@
+"""Models: texts to embeddings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _tandem
+from ._errors import UsageError
+from ._texts import Progress, blocks, check_texts
+
+Kind = Literal["query", "document"]
+Precision = Literal["fp32", "bf16", "int8", "auto"]
+Floats = npt.NDArray[np.float32]
+
+
+def precision_name(precision: str | None) -> str:
+    """Returns the precision that is asked for, else that of TANDEM_PRECISION, else fp32, as the program does."""
+    if precision is None:
+        return os.environ.get("TANDEM_PRECISION") or "fp32"
+    if not isinstance(precision, str):
+        raise TypeError(f"precision is of the type {type(precision).__name__}; expected str or None")
+    return precision
+
+
+def as_rows(embeddings: npt.ArrayLike, name: str) -> Floats:
+    """Returns embeddings as a matrix [N, E] of float32; a vector [E] is one row."""
+    rows = np.asarray(embeddings)
+    if rows.dtype == object or not np.issubdtype(rows.dtype, np.floating):
+        raise TypeError(f"{name} has the dtype {rows.dtype}; expected floating numbers")
+    if rows.ndim == 1:
+        rows = rows[np.newaxis]
+    if rows.ndim != 2:
+        raise UsageError(f"{name} has the shape {list(rows.shape)}; expected [N, E] or [E]")
+    return np.ascontiguousarray(rows, dtype=np.float32)
+
+
+class Model:
+    """A model folder, opened for encoding.
+
+    Threads may share it; one encodes at a time, on all processors that this process may use (`set_threads`).
+
+    Args:
+        folder: a folder of sentence-transformers or Hugging Face's transformers, or one that Tandem has trained.
+        max_query_tokens, max_document_tokens: longer texts are cut; None: the folder's; 0: the encoder's limit.
+        query_prompt, document_prompt: the name of one of the folder's prompts, or a text; None: the folder's
+            prompt "query" or "document".
+        dimensions: embeddings are cut to so many numbers; None: the folder's `truncate_dim`; 0: they are whole.
+
+    Raises:
+        ModelError: the folder is broken, or of an encoder that is not supported.
+        UsageError: an argument does not fit the folder, or this process was forked from one that had computed.
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        max_query_tokens: int | None = None,
+        max_document_tokens: int | None = None,
+        query_prompt: str | None = None,
+        document_prompt: str | None = None,
+        dimensions: int | None = None,
+    ) -> None:
+        self._module = _tandem.open_model(
+            os.fspath(folder), max_query_tokens, max_document_tokens, query_prompt, document_prompt, dimensions
+        )
+
+    @classmethod
+    def _of(cls, module: _tandem.Model) -> Model:
+        model = cls.__new__(cls)
+        model._module = module
+        return model
+
+    def __repr__(self) -> str:
+        return f"Model({self.folder!r}, dimensions={self.dimensions}, similarity={self.similarity_name!r})"
+
+    def __reduce__(self) -> tuple:
+        raise TypeError("a Model is not pickled: give processes its folder, and let each open it")
+
+    @property
+    def folder(self) -> str:
+        """The folder that it was opened from."""
+        return self._module.folder
+
+    @property
+    def dimensions(self) -> int:
+        """E, the numbers of an embedding."""
+        return self._module.width
+
+    def get_sentence_embedding_dimension(self) -> int:
+        """E, as sentence-transformers names it."""
+        return self.dimensions
+
+    @property
+    def similarity_name(self) -> str:
+        """How embeddings are compared: "cosine" or "dot"."""
+        return self._module.similarity
+
+    def max_tokens(self, kind: Kind = "document") -> int:
+        """Tokens after which texts of this kind are cut, special ones among them."""
+        return self._module.max_tokens(kind)
+
+    def prompt(self, kind: Kind = "document") -> str:
+        """The prompt that stands before every text of this kind."""
+        return self._module.prompt(kind)
+
+    def encode(
+        self,
+        texts: str | Iterable[str],
+        kind: Kind = "document",
+        *,
+        prompt: str | None = None,
+        dimensions: int | None = None,
+        precision: Precision | None = None,
+        progress: bool | None = None,
+    ) -> Floats:
+        """Encodes texts, to the bytes that `tandem encode` writes.
+
+        Args:
+            texts: str, or any iterable of str, an iterator too. Of one str the result is one embedding [E].
+            kind: "query" or "document", which decides prompt, length and, of two encoders, the encoder.
+            prompt: the name of one of the folder's prompts, or a text; None: the model's for this kind.
+            dimensions: embeddings are cut to so many numbers; cosine models give them unit length again.
+            precision: "fp32", "bf16", "int8" or "auto"; None: TANDEM_PRECISION of the environment, else "fp32".
+            progress: whether tqdm shows a bar; None: where there is a terminal or a notebook.
+
+        Returns:
+            float32 [N, E].
+
+        Raises:
+            TypeError: a text is no str.
+            UsageError: kind, prompt, dimensions or precision that there is not.
+            KeyboardInterrupt: after Ctrl-C; what was encoded is lost.
+        """
+        if isinstance(texts, str):
+            return self.encode([texts], kind, prompt=prompt, dimensions=dimensions, precision=precision,
+                               progress=False)[0]
+        check_texts(texts)
+        total = len(texts) if hasattr(texts, "__len__") else None
+        parts = self._encode(texts, kind, total, prompt, dimensions, precision, progress)
+        if total is None:
+            return _joined(list(parts), dimensions or self.dimensions)
+        rows = np.empty((total, dimensions or self.dimensions), np.float32)
+        first = 0
+        for part in parts:
+            if first + len(part) > total:
+                raise UsageError(f"texts has more than the {total} texts that its length says")
+            rows[first : first + len(part)] = part
+            first += len(part)
+        if first != total:
+            raise UsageError(f"texts has {first} texts, and its length says {total}")
+        return rows
+
+    def encode_query(self, texts: str | Iterable[str], **options) -> Floats:
+        """`encode` with kind="query", as sentence-transformers names it."""
+        return self.encode(texts, "query", **options)
+
+    def encode_document(self, texts: str | Iterable[str], **options) -> Floats:
+        """`encode` with kind="document", as sentence-transformers names it."""
+        return self.encode(texts, "document", **options)
+
+    def encode_blocks(
+        self,
+        texts: Iterable[str],
+        kind: Kind = "document",
+        *,
+        prompt: str | None = None,
+        dimensions: int | None = None,
+        precision: Precision | None = None,
+        progress: bool | None = None,
+    ) -> Iterator[Floats]:
+        """Encodes an iterable of any length in constant memory.
+
+        Yields:
+            float32 [n, E] for each 4,096 texts (fewer where they are long), in their order: together, the rows of
+            `encode`.
+
+        Raises: as `encode`.
+        """
+        check_texts(texts)
+        if isinstance(texts, str):
+            raise TypeError("texts is one str; expected an iterable of str")
+        return self._encode(texts, kind, None, prompt, dimensions, precision, progress)
+
+    def _encode(self, texts, kind, total, prompt, dimensions, precision, progress) -> Iterator[Floats]:
+        if dimensions is not None and (not isinstance(dimensions, int) or dimensions < 1):
+            raise UsageError(f"dimensions is {dimensions!r}; expected a whole number of 1 or more")
+        bar = Progress(progress, total, f"encode {kind}")
+        try:
+            encoder = self._module.encoder(kind, precision_name(precision), prompt, dimensions, total or 0,
+                                           bar.callback)
+            done = 0
+            for block in blocks(texts):
+                rows = np.empty((len(block), encoder.width), np.float32)
+                encoder.encode(block, rows)
+                done += len(block)
+                bar.update(done)
+                yield rows
+            encoder.report("queries" if kind == "query" else "documents")
+        finally:
+            bar.close()
+
+    def similarity(self, a: npt.ArrayLike, b: npt.ArrayLike) -> Floats:
+        """Compares all rows of two arrays of embeddings, as the model does.
+
+        Args:
+            a, b: [A, E] and [B, E], or vectors [E].
+
+        Returns:
+            float32 [A, B]: cosines or dot products (`similarity_name`). The cosine with a zero vector is 0.
+
+        Raises:
+            TypeError: for what are no floating numbers. UsageError: for rows of different widths.
+        """
+        left, right = self._pair(a, b)
+        return left @ right.T
+
+    def similarity_pairwise(self, a: npt.ArrayLike, b: npt.ArrayLike) -> Floats:
+        """Compares row i of `a` with row i of `b`: float32 [N]."""
+        left, right = self._pair(a, b)
+        if len(left) != len(right):
+            raise UsageError(f"a has {len(left)} rows and b {len(right)}; expected as many")
+        return np.einsum("ij,ij->i", left, right)
+
+    def _pair(self, a: npt.ArrayLike, b: npt.ArrayLike) -> tuple[Floats, Floats]:
+        left, right = as_rows(a, "a"), as_rows(b, "b")
+        if left.shape[1] != right.shape[1]:
+            raise UsageError(f"a has rows of {left.shape[1]} numbers and b of {right.shape[1]}; expected as many")
+        if self.similarity_name == "dot":
+            return left, right
+        return _unit(left), _unit(right)
+
+    def probabilities(self, scores: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """The probabilities that documents with these scores are relevant, of the scores' shape.
+
+        Raises:
+            UsageError: the model has no calibration (`tandem calibrate`).
+        """
+        given = np.asarray(scores, np.float64)
+        return self._module.probabilities(np.ascontiguousarray(given.ravel())).reshape(given.shape)
+
+    def tokenize(
+        self, texts: str | Iterable[str], kind: Kind | None = None, *, max_tokens: int | None = None
+    ) -> list[npt.NDArray[np.int32]]:
+        """Turns texts into token ids, as `tandem tokenize` prints them.
+
+        Args:
+            texts: str, or an iterable of str.
+            kind: puts the prompt of the kind before each text; None: no prompt, and the length of documents.
+            max_tokens: longer texts are cut; None: the model's length; 0: no limit.
+
+        Returns:
+            int32 [tokens] for each text, special tokens among them. It works in forked processes too.
+        """
+        check_texts(texts)
+        listed = [texts] if isinstance(texts, str) else list(texts)
+        ids, starts, _ = self._module.tokenize(listed, kind, max_tokens)
+        return [ids[begin:end] for begin, end in zip(starts[:-1], starts[1:])]
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Writes a sentence-transformers folder, complete or not at all.
+
+        Raises:
+            OutputError: it cannot be written. UsageError: something that is no model is in the way.
+        """
+        self._module.save(os.fspath(folder))
+
+
+def _unit(rows: Floats) -> Floats:
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.where(norms > 0, norms, 1)
+
+
+def _joined(parts: list[Floats], width: int) -> Floats:
+    return np.concatenate(parts) if parts else np.empty((0, width), np.float32)

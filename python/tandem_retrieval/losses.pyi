@@ -1,0 +1,227 @@
+# Printed by tools/python/losses_stub.py.
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+class Loss(NamedTuple):
+    value: float
+    grad_queries: np.ndarray
+    grad_documents: np.ndarray
+    losses: npt.NDArray[np.float64]
+
+def evaluate(
+    objective: str,
+    queries: npt.ArrayLike,
+    documents: npt.ArrayLike,
+    positive: npt.ArrayLike | None = None,
+    *,
+    relevance: npt.ArrayLike | None = None,
+    teacher: npt.ArrayLike | None = None,
+    labelled: npt.ArrayLike | None = None,
+    negative_mask: npt.ArrayLike | None = None,
+    query_mask: npt.ArrayLike | None = None,
+    document_mask: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | None = None,
+    bank_positives: npt.ArrayLike | None = None,
+    bank_negatives: npt.ArrayLike | None = None,
+    **parameters: float | bool | str | None,
+) -> Loss: ...
+
+def infonce(
+    queries: npt.ArrayLike,
+    documents: npt.ArrayLike,
+    positive: npt.ArrayLike | None = None,
+    *,
+    relevance: npt.ArrayLike | None = None,
+    teacher: npt.ArrayLike | None = None,
+    labelled: npt.ArrayLike | None = None,
+    negative_mask: npt.ArrayLike | None = None,
+    query_mask: npt.ArrayLike | None = None,
+    document_mask: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | None = None,
+    bank_positives: npt.ArrayLike | None = None,
+    bank_negatives: npt.ArrayLike | None = None,
+    temperature: float = 0.05,
+    directions: str = 'query_to_document',
+    similarity_kind: str | None = None,
+) -> Loss: ...
+
+def samtone(
+    queries: npt.ArrayLike,
+    documents: npt.ArrayLike,
+    positive: npt.ArrayLike | None = None,
+    *,
+    relevance: npt.ArrayLike | None = None,
+    teacher: npt.ArrayLike | None = None,
+    labelled: npt.ArrayLike | None = None,
+    negative_mask: npt.ArrayLike | None = None,
+    query_mask: npt.ArrayLike | None = None,
+    document_mask: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | None = None,
+    bank_positives: npt.ArrayLike | None = None,
+    bank_negatives: npt.ArrayLike | None = None,
+    temperature: float = 0.01,
+    directions: str = 'query_to_document',
+    same_tower: str = 'query',
+    similarity_kind: str | None = None,
+) -> Loss: ...
+
+def pair(
+    queries: npt.ArrayLike,
+    documents: npt.ArrayLike,
+    positive: npt.ArrayLike | None = None,
+    *,
+    relevance: npt.ArrayLike | None = None,
+    teacher: npt.ArrayLike | None = None,
+    labelled: npt.ArrayLike | None = None,
+    negative_mask: npt.ArrayLike | None = None,
+    query_mask: npt.ArrayLike | None = None,
+    document_mask: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | None = None,
+    bank_positives: npt.ArrayLike | None = None,
+    bank_negatives: npt.ArrayLike | None = None,
+    temperature: float = 0.01,
+    alpha: float = 0.1,
+    include_positive: bool = True,
+    directions: str = 'query_to_document',
+    similarity_kind: str | None = None,
+) -> Loss: ...
+
+def mann_whitney(
+    queries: npt.ArrayLike,
+    documents: npt.ArrayLike,
+    positive: npt.ArrayLike | None = None,
+    *,
+    relevance: npt.ArrayLike | None = None,
+    teacher: npt.ArrayLike | None = None,
+    labelled: npt.ArrayLike | None = None,
+    negative_mask: npt.ArrayLike | None = None,
+    query_mask: npt.ArrayLike | None = None,
+    document_mask: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | None = None,
+    bank_positives: npt.ArrayLike | None = None,
+    bank_negatives: npt.ArrayLike | None = None,
+    temperature: float = 0.01,
+    normalization: str = 'mean',
+    bank: int = 0,
+    bank_max_age: int = 0,
+    form: str = 'auto',
+    similarity_kind: str | None = None,
+) -> Loss: ...
+
+def bixse(
+    queries: npt.ArrayLike,
+    documents: npt.ArrayLike,
+    positive: npt.ArrayLike | None = None,
+    *,
+    relevance: npt.ArrayLike | None = None,
+    teacher: npt.ArrayLike | None = None,
+    labelled: npt.ArrayLike | None = None,
+    negative_mask: npt.ArrayLike | None = None,
+    query_mask: npt.ArrayLike | None = None,
+    document_mask: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | None = None,
+    bank_positives: npt.ArrayLike | None = None,
+    bank_negatives: npt.ArrayLike | None = None,
+    scale: float = 20.0,
+    bias: float | None = None,
+    learn_bias: bool = True,
+    learn_scale: bool = False,
+    bias_learning_rate_factor: float = 100.0,
+    similarity_kind: str | None = None,
+) -> Loss: ...
+
+def soft_infonce(
+    queries: npt.ArrayLike,
+    documents: npt.ArrayLike,
+    positive: npt.ArrayLike | None = None,
+    *,
+    relevance: npt.ArrayLike | None = None,
+    teacher: npt.ArrayLike | None = None,
+    labelled: npt.ArrayLike | None = None,
+    negative_mask: npt.ArrayLike | None = None,
+    query_mask: npt.ArrayLike | None = None,
+    document_mask: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | None = None,
+    bank_positives: npt.ArrayLike | None = None,
+    bank_negatives: npt.ArrayLike | None = None,
+    temperature: float = 0.05,
+    spread_negatives: bool = True,
+    similarity_kind: str | None = None,
+) -> Loss: ...
+
+def margin_mse(
+    queries: npt.ArrayLike,
+    documents: npt.ArrayLike,
+    positive: npt.ArrayLike | None = None,
+    *,
+    relevance: npt.ArrayLike | None = None,
+    teacher: npt.ArrayLike | None = None,
+    labelled: npt.ArrayLike | None = None,
+    negative_mask: npt.ArrayLike | None = None,
+    query_mask: npt.ArrayLike | None = None,
+    document_mask: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | None = None,
+    bank_positives: npt.ArrayLike | None = None,
+    bank_negatives: npt.ArrayLike | None = None,
+    scale: float = 1.0,
+    similarity_kind: str = 'dot',
+) -> Loss: ...
+
+def kl_distillation(
+    queries: npt.ArrayLike,
+    documents: npt.ArrayLike,
+    positive: npt.ArrayLike | None = None,
+    *,
+    relevance: npt.ArrayLike | None = None,
+    teacher: npt.ArrayLike | None = None,
+    labelled: npt.ArrayLike | None = None,
+    negative_mask: npt.ArrayLike | None = None,
+    query_mask: npt.ArrayLike | None = None,
+    document_mask: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | None = None,
+    bank_positives: npt.ArrayLike | None = None,
+    bank_negatives: npt.ArrayLike | None = None,
+    temperature: float = 0.05,
+    teacher_temperature: float = 1.0,
+    similarity_kind: str | None = None,
+) -> Loss: ...
+
+def pairwise_bce(
+    queries: npt.ArrayLike,
+    documents: npt.ArrayLike,
+    positive: npt.ArrayLike | None = None,
+    *,
+    relevance: npt.ArrayLike | None = None,
+    teacher: npt.ArrayLike | None = None,
+    labelled: npt.ArrayLike | None = None,
+    negative_mask: npt.ArrayLike | None = None,
+    query_mask: npt.ArrayLike | None = None,
+    document_mask: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | None = None,
+    bank_positives: npt.ArrayLike | None = None,
+    bank_negatives: npt.ArrayLike | None = None,
+    scale: float = 20.0,
+    similarity_kind: str | None = None,
+) -> Loss: ...
+
+def lambda_loss(
+    queries: npt.ArrayLike,
+    documents: npt.ArrayLike,
+    positive: npt.ArrayLike | None = None,
+    *,
+    relevance: npt.ArrayLike | None = None,
+    teacher: npt.ArrayLike | None = None,
+    labelled: npt.ArrayLike | None = None,
+    negative_mask: npt.ArrayLike | None = None,
+    query_mask: npt.ArrayLike | None = None,
+    document_mask: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | None = None,
+    bank_positives: npt.ArrayLike | None = None,
+    bank_negatives: npt.ArrayLike | None = None,
+    weighting: str = 'ndcg2',
+    scale: float = 20.0,
+    mu: float = 10.0,
+    similarity_kind: str | None = None,
+) -> Loss: ...

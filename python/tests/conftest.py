@@ -1,0 +1,53 @@
+"""What the tests share: the model, the program, and the reference vectors."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _required(found: bool, what: str) -> None:
+    if found:
+        return
+    if os.environ.get("TANDEM_REQUIRE_DATA"):
+        pytest.fail(f"{what} is missing, and TANDEM_REQUIRE_DATA is set")
+    pytest.skip(f"{what} is missing")
+
+
+@pytest.fixture(scope="session")
+def model_folder() -> str:
+    folder = Path(os.environ.get("TANDEM_MODEL_DIR", ROOT / ".cache" / "models" / "all-MiniLM-L6-v2"))
+    _required((folder / "config.json").exists(), f"the model {folder} (TANDEM_MODEL_DIR)")
+    return str(folder)
+
+
+@pytest.fixture(scope="session")
+def model(model_folder):
+    import tandem_retrieval as tandem
+
+    return tandem.Model(model_folder)
+
+
+@pytest.fixture(scope="session")
+def program() -> str:
+    found = os.environ.get("TANDEM_PROGRAM") or shutil.which("tandem")
+    _required(found is not None, "the program tandem (TANDEM_PROGRAM, or on the PATH)")
+    return found
+
+
+@pytest.fixture(scope="session")
+def vectors() -> Path:
+    folder = Path(os.environ.get("TANDEM_SHARED_DIR", ROOT.parent / "shared")) / "vectors"
+    _required(folder.is_dir(), f"the reference vectors {folder} (TANDEM_SHARED_DIR)")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def texts() -> list[str]:
+    """Texts of many lengths: a whole block of the encoder and a part of one, two writings, an empty one."""
+    words = "the quick brown fox jumps over a lazy dog while naïve cafés serve 東京 ramen".split()
+    made = [" ".join(words[(i * 7 + j) % len(words)] for j in range(1 + i % 7)) for i in range(4200)]
+    return [*made, "", "word " * 600]

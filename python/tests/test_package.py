@@ -1,0 +1,61 @@
+"""The package as it is installed: the program, versions, types, the time of an import."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tandem_retrieval as tandem
+
+
+def test_the_program_has_the_packages_version(program):
+    done = subprocess.run([program, "--version"], check=True, capture_output=True, text=True)
+    assert tandem.__version__ in done.stdout.splitlines()[0]
+
+
+def test_the_program_ends_with_its_own_codes(program):
+    done = subprocess.run([program, "encode", "--nosuch"], capture_output=True, text=True)
+    assert done.returncode == 2
+
+
+def test_types_are_there():
+    folder = Path(tandem.__file__).parent
+    assert (folder / "py.typed").exists()
+    assert "def open_model(" in (folder / "_tandem.pyi").read_text()
+
+
+def test_every_public_name_is_described():
+    for name in tandem.__all__:
+        public = getattr(tandem, name)
+        if isinstance(public, type) or callable(public):
+            assert public.__doc__, name
+    for public in (tandem.Model, tandem.Index, tandem.Evaluation):
+        for name, member in vars(public).items():
+            if not name.startswith("_"):
+                assert getattr(member, "__doc__", None), f"{public.__name__}.{name}"
+
+
+def test_it_shows_one_symbol():
+    from tandem_retrieval import _tandem
+
+    done = subprocess.run(["nm", "-D", "--defined-only", "--extern-only", _tandem.__file__], capture_output=True, text=True)
+    if done.returncode != 0:
+        pytest.skip("there is no nm")
+    assert [line.split()[-1] for line in done.stdout.splitlines()] == ["PyInit__tandem"]
+
+
+def test_an_import_is_short():
+    code = "import time; start = time.perf_counter(); import tandem_retrieval; print(time.perf_counter() - start)"
+    times = [float(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout)
+             for _ in range(5)]
+    # Far above what it takes on a quiet machine (docs/python.md), and far below an import of torch.
+    assert min(times) < 0.6
+
+
+def test_the_import_takes_no_threads_and_no_network():
+    code = "import threading, tandem_retrieval, os; print(len(os.listdir('/proc/self/task')))"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True,
+                          env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})
+    assert done.stdout == "1\n"
