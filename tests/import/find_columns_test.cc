@@ -92,6 +92,20 @@ TEST_F(FindColumnsTest, FeedbackAndClicksOfOtherNamesAreAskedFor) {
             "total_clicks");
 }
 
+// Whatever a column of yes and no is called.
+TEST_F(FindColumnsTest, ColumnsOfThumbsAreAskedForByTheirValues) {
+  EXPECT_EQ(Find("question,answer,useful\nq,a,no\n").columns.label, "useful");
+  EXPECT_EQ(
+      Error("question,answer,solved\nq,a,yes\nr,b,No\n"),
+      "f.csv: the column \"solved\" looks like feedback on the document (\"yes\"), and without "
+      "it every row is a positive: --label \"solved\" reads it, --label - leaves it out");
+  EXPECT_EQ(Find("question,answer,solved\nq,a,yes\nr,b,no\n", {.label = "-"}).columns.label, "");
+  // It says the same of all rows; it is of more kinds; there is a label.
+  EXPECT_EQ(Find("question,answer,solved\nq,a,yes\nr,b,yes\n").columns.label, "");
+  EXPECT_EQ(Find("question,answer,state\nq,a,yes\nr,b,no\ns,c,open\n").columns.label, "");
+  EXPECT_EQ(Find("question,answer,grade,solved\nq,a,1,yes\nr,b,0,no\n").columns.label, "grade");
+}
+
 TEST_F(FindColumnsTest, ByContents) {
   const Understood found = Find(
       "nr,Hilfetext,Betreff\n1,eine lange Antwort auf die Frage,kurze Frage\n2,noch eine lange "

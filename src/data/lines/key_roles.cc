@@ -67,10 +67,10 @@ constexpr std::array kWholes = {
 
 // Anywhere in a name, and spelled right: these words have neighbours that mean something else
 // ("thumb", "expression").
-constexpr std::array<std::string_view, 18> kFeedback = {
-    "feedback", "thumbs",    "thumbsup",    "thumbsdown", "vote",    "votes",
-    "upvote",   "upvotes",   "downvote",    "downvotes",  "upvoted", "downvoted",
-    "helpful",  "unhelpful", "helpfulness", "verdict",    "likes",   "dislikes"};
+constexpr std::array<std::string_view, 19> kFeedback = {
+    "feedback",    "thumbs",   "thumbsup",  "thumbsdown", "vote",      "votes",   "upvote",
+    "upvotes",     "downvote", "downvotes", "upvoted",    "downvoted", "helpful", "unhelpful",
+    "helpfulness", "verdict",  "likes",     "dislikes",   "useful"};
 constexpr std::array<std::string_view, 4> kClicks = {"click", "clicks", "clicked", "impressions"};
 // After "is": somebody chose the document.
 constexpr std::array<std::string_view, 3> kChosen = {"accepted", "correct", "selected"};

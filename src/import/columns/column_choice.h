@@ -40,6 +40,8 @@ struct ColumnSample {
   uint64_t bytes = 0;    // of texts
   uint64_t files = 0;    // texts that name a file or an address, as "guide.md" does
   uint64_t ids = 0;      // texts of one word with a digit, as "doc17"
+  uint64_t ups = 0;      // of the rows, with true, yes or another thumb that is up
+  uint64_t downs = 0;    // with one that is down
   uint64_t distinct = 0;
   std::string example;  // the first value that is not empty
 };

@@ -29,10 +29,10 @@ constexpr std::array<std::string_view, 29> kDocuments = {
     "answers",  "answer_text",   "context",      "contexts",     "chunk",      "paragraph",
     "abstract", "result",        "page",         "output",       "completion", "antwort",
     "doc_text", "document_text", "passage_text", "product_text", "description"};
-constexpr std::array<std::string_view, 15> kLabels = {
-    "relevance", "relevant", "is_relevant", "grade",   "rating",
-    "thumb",     "thumbs",   "thumbs_up",   "vote",    "feedback",
-    "judgement", "judgment", "verdict",     "helpful", "is_helpful"};
+constexpr std::array<std::string_view, 17> kLabels = {
+    "relevance", "relevant",  "is_relevant", "grade",    "rating",    "thumb",
+    "thumbs",    "thumbs_up", "vote",        "feedback", "judgement", "judgment",
+    "verdict",   "helpful",   "is_helpful",  "useful",   "is_useful"};
 constexpr std::array<std::string_view, 7> kTitles = {
     "title", "heading", "headline", "page_title", "doc_title", "document_title", "product_title"};
 constexpr std::array<std::string_view, 11> kIds = {

@@ -59,6 +59,9 @@ class ColumnFinder {
   }
 
  private:
+  static constexpr std::string_view kClicks = "clicks";
+  static constexpr std::string_view kFeedback = "feedback on the document";
+
   std::vector<std::string> NamesOfAll() const {
     std::vector<std::string> names;
     for (const ColumnSample& column : sample_.columns) names.push_back(column.name);
@@ -118,24 +121,37 @@ class ColumnFinder {
     }
   }
 
+  // What a column seems to say about the document; "" where it is nothing that grades it. Texts are
+  // none of these: what somebody wrote about the document.
+  static std::string FeedbackIn(const ColumnSample& column) {
+    constexpr uint64_t kLongLabel = 12;  // bytes, on average
+    if (column.bytes > kLongLabel * column.rows) return "";
+    const std::optional<data::KeyLook> look = data::LookOfKey(column.name, true);
+    if (look && !look->describes) {
+      if (look->role == data::KeyRole::kClicks) return std::string(kClicks);
+      if (look->role == data::KeyRole::kFeedback) return std::string(kFeedback);
+    }
+    const bool are_thumbs = column.ups > 0 && column.downs > 0;
+    if (!are_thumbs || column.ups + column.downs < column.rows) return "";
+    return column.example.empty() ? std::string(kFeedback)
+                                  : fmt::format("{} (\"{}\")", kFeedback, column.example);
+  }
+
   // Without labels and clicks every row is a positive; a column that might say otherwise is not
-  // passed over in silence. Texts are none of these: what somebody wrote about the document.
+  // passed over in silence.
   void CheckNoGradesAreLeft() const {
     if (!found_.columns.label.empty() || found_.columns.has_clicks()) return;
     for (const ColumnSample& column : sample_.columns) {
-      constexpr uint64_t kLongLabel = 12;  // bytes, on average
-      if (IsTaken(column.name) || column.bytes > kLongLabel * column.rows) continue;
-      const std::optional<data::KeyLook> look = data::LookOfKey(column.name, true);
-      if (!look || look->describes) continue;
-      const bool is_clicks = look->role == data::KeyRole::kClicks;
-      if (!is_clicks && look->role != data::KeyRole::kFeedback) continue;
+      if (IsTaken(column.name) || column.name == found_.columns.group) continue;
+      const std::string seems = FeedbackIn(column);
+      if (seems.empty()) continue;
+      const bool is_clicks = seems == kClicks;
       const std::string_view flag = is_clicks ? "--clicks" : "--label";
       if ((is_clicks ? chosen_.clicks : chosen_.label) == kNoColumn) continue;
       throw UsageError(fmt::format(
           "{}: the column \"{}\" looks like {}, and without it every row is a positive: {} \"{}\" "
           "reads it, {} - leaves it out",
-          file_, column.name, is_clicks ? "clicks" : "feedback on the document", flag, column.name,
-          flag));
+          file_, column.name, seems, flag, column.name, flag));
     }
   }
 

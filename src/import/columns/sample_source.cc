@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -9,6 +10,7 @@
 #include "data/lines/line_rules.h"
 #include "import/columns/column_choice.h"
 #include "import/columns/document_texts.h"
+#include "import/grades/labels.h"
 
 namespace tandem::import_data {
 namespace {
@@ -20,12 +22,17 @@ struct Tally {
   ColumnSample sample;
   std::unordered_set<uint64_t> seen;
 
+  void AddThumb(std::optional<double> grade) {
+    if (grade) ++(*grade > 0 ? sample.ups : sample.downs);
+  }
+
   void AddText(std::string_view text) {
     if (text.empty()) return;
     ++sample.rows;
     if (data::NumberOfText(text)) ++sample.numbers;
     if (NamesFile(text)) ++sample.files;
     if (LooksLikeId(text)) ++sample.ids;
+    AddThumb(GradeOfThumb(text));
     sample.bytes += text.size();
     seen.insert(TextHash(text));
     if (sample.example.empty()) sample.example = RepairUtf8(text.substr(0, kExampleBytes));
@@ -37,8 +44,10 @@ struct Tally {
       case Kind::kString:
       case Kind::kInteger:
         return AddText(cell.text);
-      case Kind::kNumber:
       case Kind::kBoolean:
+        AddThumb(cell.number != 0 ? 1 : 0);
+        [[fallthrough]];
+      case Kind::kNumber:
         ++sample.rows;
         ++sample.numbers;
         return;

@@ -36,6 +36,13 @@ std::string PlainWord(std::string_view text) {
 
 }  // namespace
 
+std::optional<double> GradeOfThumb(std::string_view text) {
+  const std::string plain = PlainWord(data::WithoutBlanks(text));
+  const auto* const found = std::find_if(kThumbs.begin(), kThumbs.end(),
+                                         [&](const Thumb& thumb) { return plain == thumb.word; });
+  return found == kThumbs.end() ? std::nullopt : std::optional(found->grade);
+}
+
 Labels::Read Labels::Unknown(std::string_view word) {
   const bool is_new = std::find(unknown_.begin(), unknown_.end(), word) == unknown_.end();
   if (is_new && unknown_.size() < kMostUnknown) unknown_.emplace_back(word);
@@ -62,13 +69,10 @@ Labels::Read Labels::OfText(std::string_view text) {
                                    word, word)};
   }
   if (number) return {.grade = number, .problem = ""};
-  const std::string plain = PlainWord(word);
-  for (const Thumb& thumb : kThumbs) {
-    if (plain != thumb.word) continue;
-    ++thumbs_[fmt::format("{}={}", word, thumb.grade)];
-    return {.grade = thumb.grade, .problem = ""};
-  }
-  return Unknown(word);
+  const std::optional<double> grade = GradeOfThumb(word);
+  if (!grade) return Unknown(word);
+  ++thumbs_[fmt::format("{}={}", word, *grade)];
+  return {.grade = grade, .problem = ""};
 }
 
 Labels::Read Labels::Grade(const data::JsonField& cell) {

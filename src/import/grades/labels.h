@@ -13,6 +13,9 @@
 
 namespace tandem::import_data {
 
+// The grade of a word of thumbs, as Labels reads it without numbers: 1, 0, or none.
+std::optional<double> GradeOfThumb(std::string_view text);
+
 class Labels {
  public:
   // Where `numbers` has any, every label must be one of them (as LineRules::labels of training
