@@ -23,7 +23,7 @@ build_wheel() {
   quietly build/wheel/build.log env PATH="$environment/bin:$PATH" CMAKE_CXX_COMPILER_LAUNCHER=$launcher \
     CMAKE_BUILD_PARALLEL_LEVEL="${CMAKE_BUILD_PARALLEL_LEVEL:-$(jobs)}" \
     "$environment/bin/python" -m pip wheel . -v --no-deps --no-build-isolation \
-    --wheel-dir build/wheel/plain -C cmake.define.TANDEM_BUNDLE_BLAS=ON
+    --wheel-dir build/wheel/plain --config-settings cmake.define.TANDEM_BUNDLE_BLAS=ON
   quietly build/wheel/auditwheel.log env PATH="$environment/bin:$PATH" \
     "$environment/bin/python" -m auditwheel repair --wheel-dir build/wheel/dist build/wheel/plain/*.whl
 }
