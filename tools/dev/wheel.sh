@@ -18,23 +18,30 @@ wheel_environment() {
 build_wheel() {
   wheel_environment "$1"
   rm -rf build/wheel/plain
+  # The compiler of ./dev build, whatever the interpreter was compiled with: ccache's results serve both.
+  export CC="${CC:-cc}" CXX="${CXX:-c++}"
   launcher=
   ! command -v ccache >/dev/null 2>&1 || launcher=ccache
   quietly build/wheel/build.log env PATH="$environment/bin:$PATH" CMAKE_CXX_COMPILER_LAUNCHER=$launcher \
     CMAKE_BUILD_PARALLEL_LEVEL="${CMAKE_BUILD_PARALLEL_LEVEL:-$(jobs)}" \
     "$environment/bin/python" -m pip wheel . -v --no-deps --no-build-isolation \
-    --wheel-dir build/wheel/plain -C cmake.define.TANDEM_BUNDLE_BLAS=ON
+    --wheel-dir build/wheel/plain --config-settings cmake.define.TANDEM_BUNDLE_BLAS=ON
   quietly build/wheel/auditwheel.log env PATH="$environment/bin:$PATH" \
     "$environment/bin/python" -m auditwheel repair --wheel-dir build/wheel/dist build/wheel/plain/*.whl
 }
 
 # A wheel for each interpreter that PYTHON names, python3 unless it is set. One of CPython 3.12 or later
-# serves all of these.
+# serves all of these and is built once.
 build_wheels() {
   rm -rf build/wheel/dist
   for python in ${PYTHON:-python3}; do
-    say "wheel for $("$python" --version)"
-    build_wheel "$python"
+    served=$(wheel_for "$python")
+    if [ -n "$served" ]; then
+      say "wheel for $("$python" --version): $served serves it too"
+    else
+      say "wheel for $("$python" --version)"
+      build_wheel "$python"
+    fi
   done
   ls -1s --block-size=1M build/wheel/dist/*.whl >&2
 }
@@ -48,14 +55,15 @@ wheel() {
   say "install it with: pip install $(ls -1 build/wheel/dist/*.whl | head -1)"
 }
 
-# wheel_for PYTHON: the file of the wheel that fits the interpreter.
+# wheel_for PYTHON: the file of the wheel that fits the interpreter; nothing where none does.
 wheel_for() {
-  "$1" - build/wheel/dist/*.whl <<'EOF'
+  "$1" <<'EOF'
+import glob
 import re
 import sys
 
 own = "cp%d%d" % sys.version_info[:2]
-for name in sys.argv[1:]:
+for name in glob.glob("build/wheel/dist/*.whl"):
     tag, abi = re.search(r"-(cp\d+)-(\w+)-[^-]*$", name).groups()
     if tag == own or abi == "abi3" and int(own[3:]) >= int(tag[3:]):
         print(name)
