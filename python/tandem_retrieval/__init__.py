@@ -9,6 +9,7 @@ docs/python.md has the guide; the program `tandem`, which comes with this packag
 """
 
 from . import losses
+from ._commands import calibrate, compare, mine, prune, score, thresholds
 from ._errors import (
     CheckFailed,
     DataError,
@@ -24,10 +25,12 @@ from ._errors import (
 from ._evaluate import Evaluation, evaluate
 from ._index import Hit, Index
 from ._model import Model
+from ._runs import Metric, Run, resume, train
 from ._tandem import __version__, set_threads, threads
 
 __all__ = [
-    "CheckFailed", "DataError", "Error", "Evaluation", "Hit", "Index", "MemoryError", "Model", "ModelError",
-    "NumericError", "OutputError", "PeerLost", "RecipeError", "UsageError", "__version__", "evaluate", "losses",
-    "set_threads", "threads",
+    "CheckFailed", "DataError", "Error", "Evaluation", "Hit", "Index", "MemoryError", "Metric", "Model", "ModelError",
+    "NumericError", "OutputError", "PeerLost", "RecipeError", "Run", "UsageError", "__version__", "calibrate",
+    "compare", "evaluate", "losses", "mine", "prune", "resume", "score", "set_threads", "thresholds", "threads",
+    "train",
 ]

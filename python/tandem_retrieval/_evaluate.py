@@ -64,7 +64,7 @@ class Evaluation:
         return "\n".join([*lines, *self.remarks])
 
 
-def _measures_text(measures: str | Iterable[str]) -> str:
+def measures_text(measures: str | Iterable[str]) -> str:
     if isinstance(measures, str):
         return measures
     names = list(measures)
@@ -130,7 +130,7 @@ def evaluate(
     of_run = run is not None or qrels is not None
     if of_run == (model is not None or data is not None):
         raise UsageError("give model and data, or qrels and run")
-    options = _tandem.measure_options(_measures_text(measures), float(relevance_level), max_results, score_precision,
+    options = _tandem.measure_options(measures_text(measures), float(relevance_level), max_results, score_precision,
                                       complete)
     if of_run:
         if run is None or qrels is None:

@@ -1,10 +1,13 @@
-"""What the tests share: the model, the program, and the reference vectors."""
+"""What the tests share: models, data, the program, and the reference vectors."""
 
+import json
 import os
 import shutil
 from pathlib import Path
 
 import pytest
+
+from tiny_bert import write_tiny_bert
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -51,3 +54,29 @@ def texts() -> list[str]:
     words = "the quick brown fox jumps over a lazy dog while naïve cafés serve 東京 ramen".split()
     made = [" ".join(words[(i * 7 + j) % len(words)] for j in range(1 + i % 7)) for i in range(4200)]
     return [*made, "", "word " * 600]
+
+
+@pytest.fixture(scope="session")
+def tiny_model(model_folder, tmp_path_factory) -> str:
+    """A BERT of one layer and 32 numbers with random weights, and MiniLM's tokenizer: it trains in no time."""
+    return str(write_tiny_bert(tmp_path_factory.mktemp("models") / "tiny", Path(model_folder)))
+
+
+@pytest.fixture(scope="session")
+def rows() -> list[dict[str, str]]:
+    return [{"query": f"question number {i} about topic {i % 5}", "positive": f"answer {i} tells of subject {i * 7}"}
+            for i in range(40)]
+
+
+@pytest.fixture(scope="session")
+def beir(rows, tmp_path_factory) -> str:
+    """The rows as a BEIR folder with the splits dev and test."""
+    folder = tmp_path_factory.mktemp("data") / "beir"
+    (folder / "qrels").mkdir(parents=True)
+    for name, key in (("corpus", "positive"), ("queries", "query")):
+        lines = [json.dumps({"_id": f"{name[0]}{i}", "text": row[key]}) for i, row in enumerate(rows)]
+        (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
+    for name, part in (("dev", range(0, 20)), ("test", range(20, 40))):
+        lines = ["query-id\tcorpus-id\tscore", *(f"q{i}\tc{i}\t1" for i in part)]
+        (folder / "qrels" / f"{name}.tsv").write_text("\n".join(lines) + "\n")
+    return str(folder)

@@ -1,4 +1,4 @@
-"""The examples of docs/python.md run, in their order, in one process, and print what the page says."""
+"""The examples of the pages on Python run, in their order, in one process, and print what the page says."""
 
 import os
 import re
@@ -19,7 +19,7 @@ def blocks_of(page):
             yield code, output if after == "text" else None
 
 
-@pytest.mark.parametrize(("name", "least"), [("docs/python.md", 6), ("README.md", 1)])
+@pytest.mark.parametrize(("name", "least"), [("docs/python.md", 6), ("docs/python-training.md", 4), ("README.md", 1)])
 def test_examples_run_and_print_what_the_page_says(model_folder, tmp_path, name, least):
     page = ROOT / name
     (tmp_path / "models").mkdir()

@@ -117,12 +117,22 @@ int ReportUsage(const CLI::App& app, std::string message) {
     message = fmt::format("unknown {} {}{}", flag ? "flag" : (command ? "command" : "argument"),
                           name, flag || command ? Suggestion(active, name) : "");
   }
-  Terminal::Get().Error(message);
-  std::fputs(
-      fmt::format("Run `tandem{} --help` for what there is.\n", CommandWords(active)).c_str(),
-      stderr);
+  Terminal::Get().Error(message, UsageError(message));
+  if (!Terminal::Get().json()) {
+    std::fputs(
+        fmt::format("Run `tandem{} --help` for what there is.\n", CommandWords(active)).c_str(),
+        stderr);
+  }
   return static_cast<int>(ExitCode::kUsage);
 }
+
+// Says what went wrong, in the words of the error or in those that say more; returns the exit code.
+int Report(const Error& error, const std::string& message) {
+  Terminal::Get().Error(message, error);
+  return static_cast<int>(error.exit_code());
+}
+
+int Report(const Error& error) { return Report(error, error.what()); }
 
 // Runs `body` and turns whatever it throws into a message and an exit code.
 int RunGuarded(const std::function<void()>& body) {
@@ -134,25 +144,20 @@ int RunGuarded(const std::function<void()>& body) {
     }
     return static_cast<int>(ExitCode::kOk);
   } catch (const MemoryError& error) {
-    Terminal::Get().Error(MemoryProblem(error));
-    return static_cast<int>(error.exit_code());
+    return Report(error, MemoryProblem(error));
   } catch (const Error& error) {
-    Terminal::Get().Error(error.what());
-    return static_cast<int>(error.exit_code());
+    return Report(error);
   } catch (const std::filesystem::filesystem_error& error) {
     // The system refused a path that the user gave: no permission, a loop of links, a name that is
     // too long.
-    Terminal::Get().Error(
-        fmt::format("{}: cannot be used: {}", error.path1().native(), error.code().message()));
-    return static_cast<int>(ExitCode::kData);
+    return Report(DataError(error.path1().native(), 0, "",
+                            fmt::format("cannot be used: {}", error.code().message())));
   } catch (const std::bad_alloc&) {  // of a container: nobody knows how many bytes
     const MemoryError error(0);
-    Terminal::Get().Error(MemoryProblem(error));
-    return static_cast<int>(error.exit_code());
+    return Report(error, MemoryProblem(error));
   } catch (const std::exception& error) {
-    Terminal::Get().Error(fmt::format("internal error: {}", error.what()));
+    return Report(Error(ExitCode::kInternal, fmt::format("internal error: {}", error.what())));
   }
-  return static_cast<int>(ExitCode::kInternal);
 }
 
 constexpr const char* kSummary =
@@ -201,7 +206,10 @@ int RunCommandLine(CommandTable commands, int argc, const char* const* argv) {
   Terminal::Get().set_quiet(asked.globals.quiet);
   SetMessageSink(&Terminal::Get());
   CleanUpOnSignals();
-  return RunGuarded([&] { asked.run(asked.globals); });
+  return RunGuarded([&] {
+    Terminal::CheckForm();
+    asked.run(asked.globals);
+  });
 }
 
 }  // namespace tandem::app

@@ -5,7 +5,11 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <string>
 
+#include "base/json/json.h"
+#include "cli/error_record.h"
 #include "cli/output_style.h"
 
 namespace tandem::app {
@@ -13,7 +17,21 @@ namespace {
 
 void Write(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
+// Paths and texts of users may have bytes that JSON cannot hold.
+void WriteLine(const Json& record) { Write(record.Dump(-1, JsonBytes::kReplace) + "\n"); }
+
+std::string AskedForm() {
+  const char* value = std::getenv("TANDEM_MESSAGES");  // NOLINT(concurrency-mt-unsafe)
+  return value == nullptr ? "" : value;
+}
+
 }  // namespace
+
+void Terminal::CheckForm() {
+  const std::string form = AskedForm();
+  if (form.empty() || form == "text" || form == "json") return;
+  throw UsageError(fmt::format("TANDEM_MESSAGES is {}; expected text or json", form));
+}
 
 Terminal& Terminal::Get() {
   static Terminal terminal;
@@ -21,7 +39,9 @@ Terminal& Terminal::Get() {
 }
 
 Terminal::Terminal()
-    : is_terminal_(::isatty(STDERR_FILENO) != 0), coloured_(is_terminal_ && !NoColourIsAsked()) {}
+    : json_(AskedForm() == "json"),
+      is_terminal_(!json_ && ::isatty(STDERR_FILENO) != 0),
+      coloured_(is_terminal_ && !NoColourIsAsked()) {}
 
 void Terminal::ClearBar() const {
   if (bar_is_open_) Write("\r\033[K");
@@ -35,12 +55,20 @@ void Terminal::WriteLabelled(std::string_view label, int colour, std::string_vie
 
 void Terminal::Note(std::string_view message) {
   if (quiet_) return;
+  if (json_) return WriteLine({{"message", "note"}, {"text", message}});
   ClearBar();
   Write(fmt::format("{}\n", message));
 }
 
-void Terminal::Warn(std::string_view message) { WriteLabelled("warning", 33, message); }
-void Terminal::Error(std::string_view message) const { WriteLabelled("error", 31, message); }
+void Terminal::Warn(std::string_view message) {
+  if (json_) return WriteLine({{"message", "warning"}, {"text", message}});
+  WriteLabelled("warning", 33, message);
+}
+
+void Terminal::Error(std::string_view message, const tandem::Error& error) const {
+  if (json_) return WriteLine(ErrorRecord(message, error));
+  WriteLabelled("error", 31, message);
+}
 
 ProgressView Terminal::progress_view() const {
   if (quiet_) return ProgressView::kNone;
@@ -54,6 +82,10 @@ int Terminal::columns() const {
 }
 
 void Terminal::WriteProgress(std::string_view text) {
+  if (json_) {
+    if (text.ends_with('\n')) text.remove_suffix(1);
+    return WriteLine({{"message", "progress"}, {"text", text}});
+  }
   Write(text);
   bar_is_open_ = !text.ends_with('\n');
 }

@@ -1,9 +1,11 @@
-// Writes to stderr: messages of the libraries, progress, and the error that ends the program.
+// Writes to stderr: messages of the libraries, progress, and the error that ends the program. For a
+// program that has started this one they are JSON (TANDEM_MESSAGES), an object a line.
 #pragma once
 
 #include <atomic>
 #include <string_view>
 
+#include "base/error.h"
 #include "base/log.h"
 
 namespace tandem::app {
@@ -21,8 +23,14 @@ class Terminal final : public MessageSink {
   void Note(std::string_view message) override;
   // Writes `warning: MESSAGE`, with a yellow label.
   void Warn(std::string_view message) override;
-  // Writes `error: MESSAGE`, with a red label.
-  void Error(std::string_view message) const;
+  // Writes `error: MESSAGE`, with a red label; as JSON the error's class, exit code and facts too.
+  // `message` may say more than the error does by itself.
+  void Error(std::string_view message, const tandem::Error& error) const;
+
+  // Whether messages are JSON: TANDEM_MESSAGES is "json".
+  bool json() const { return json_; }
+  // Throws UsageError where TANDEM_MESSAGES is neither empty, "text" nor "json".
+  static void CheckForm();
 
   ProgressView progress_view() const override;
   int columns() const override;
@@ -35,6 +43,7 @@ class Terminal final : public MessageSink {
   // message.
   void ClearBar() const;
 
+  bool json_;
   bool is_terminal_;
   bool coloured_;
   bool quiet_ = false;

@@ -119,6 +119,9 @@ is the cache where TANDEM_CACHE is not set; default
 .TP
 .B NO_COLOR
 where it is set, nothing is coloured
+.TP
+.B TANDEM_MESSAGES
+set to json, each message on standard error is a JSON object on a line of its own
 )";
 
 }  // namespace

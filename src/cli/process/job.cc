@@ -26,13 +26,14 @@ dist::ProcessGroup* current_group = nullptr;
 
 // Ends the process at once, without calling destructors, after telling the other processes about
 // the error. All processes share an interruption, so that only rank 0 prints a message about it.
-[[noreturn]] void End(dist::ProcessGroup& group, ExitCode code, const std::string& message) {
-  const bool interrupted = static_cast<int>(code) > 128;
-  if (group.leads() || !interrupted) Terminal::Get().Error(message);
-  if (!group.agreed_to_end()) group.Report(static_cast<int>(code), message);
+[[noreturn]] void End(dist::ProcessGroup& group, const Error& error, const std::string& message) {
+  const int code = static_cast<int>(error.exit_code());
+  const bool interrupted = code > 128;
+  if (group.leads() || !interrupted) Terminal::Get().Error(message, error);
+  if (!group.agreed_to_end()) group.Report(code, message);
   std::cout.flush();
   std::fflush(nullptr);
-  ::_exit(static_cast<int>(code));
+  ::_exit(code);
 }
 
 // Adds the rank to an error's message, unless the message names it.
@@ -72,15 +73,15 @@ void RunInGroup(const std::string& command, const JobOptions& options,
     group->Leave();
     current_group = nullptr;
   } catch (const MemoryError& error) {
-    End(*group, error.exit_code(), WithRank(*group, MemoryProblem(error).c_str()));
+    End(*group, error, WithRank(*group, MemoryProblem(error).c_str()));
   } catch (const Error& error) {
-    End(*group, error.exit_code(), WithRank(*group, error.what()));
+    End(*group, error, WithRank(*group, error.what()));
   } catch (const std::bad_alloc&) {
     const MemoryError error(0);  // of a container: nobody knows how many bytes
-    End(*group, error.exit_code(), WithRank(*group, MemoryProblem(error).c_str()));
-  } catch (const std::exception& error) {
-    End(*group, ExitCode::kInternal,
-        WithRank(*group, fmt::format("internal error: {}", error.what()).c_str()));
+    End(*group, error, WithRank(*group, MemoryProblem(error).c_str()));
+  } catch (const std::exception& thrown) {
+    const Error error(ExitCode::kInternal, fmt::format("internal error: {}", thrown.what()));
+    End(*group, error, WithRank(*group, error.what()));
   }
 }
 

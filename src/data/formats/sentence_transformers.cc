@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "base/hashes/text_hash.h"
 #include "data/lines/column_names.h"
@@ -97,11 +98,13 @@ const JsonField* ColumnsReader::RequireOne(std::span<const JsonField> fields, Na
                                            std::string_view what, KeyRole role) {
   if (const JsonField* found = FindOne(fields, names, what)) return found;
   unread_.LookFor(role, fields);
-  throw reader_.Error(
-      fmt::format("has no {}; expected one of the columns {} or {} (`tandem import` makes a data "
-                  "set of columns "
-                  "with other names)",
-                  what, fmt::join(names.first(names.size() - 1), ", "), names.back()));
+  std::vector<std::string_view> found;
+  for (const JsonField& field : fields) found.push_back(field.key);
+  throw reader_.Error(fmt::format(
+      "has no {}; expected one of the columns {} or {}, found {} (`tandem import` makes a data set "
+      "of columns with other names)",
+      what, fmt::join(names.first(names.size() - 1), ", "), names.back(),
+      found.empty() ? "none" : fmt::format("{}", fmt::join(found, ", "))));
 }
 
 Columns ColumnsReader::Find(std::span<const JsonField> fields) {

@@ -141,11 +141,14 @@ TEST_F(ReadColumnsTest, BrokenLinesAreNamed) {
   EXPECT_EQ(
       ErrorOf(R"({"positive": "p"})"),
       "f.jsonl:1: has no query; expected one of the columns anchor, query, question, sentence1 "
-      "or premise (`tandem import` makes a data set of columns with other names)");
+      "or premise, found positive (`tandem import` makes a data set of columns with other names)");
   EXPECT_EQ(ErrorOf("\n{\"anchor\": \"a\"}"),
             "f.jsonl:2: has no positive; expected one of the columns positive, document, answer, "
-            "sentence2 or hypothesis (`tandem import` makes a data set of columns with other "
-            "names)");
+            "sentence2 or hypothesis, found anchor (`tandem import` makes a data set of columns "
+            "with other names)");
+  EXPECT_THAT(ErrorOf("{}"), testing::HasSubstr("or premise, found none (`tandem import`"));
+  EXPECT_THAT(ErrorOf(R"({"Frage": "a", "Antwort": "p"})"),
+              testing::HasSubstr("or premise, found Frage, Antwort (`tandem import`"));
   EXPECT_EQ(ErrorOf(R"({"anchor": "a", "query": "a", "positive": "p"})"),
             "f.jsonl:1: has both \"anchor\" and \"query\" for the query");
   EXPECT_EQ(ErrorOf(R"({"anchor": ["a"], "positive": "p"})"),

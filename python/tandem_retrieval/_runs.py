@@ -1,0 +1,349 @@
+"""Training runs: `train`, `resume`, and what their folders hold."""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _errors
+from ._model import Model
+from ._program import flags_of, run, run_json
+from ._recipe import toml_text, toml_value
+from ._rows import check_rows, is_path, write_rows
+from ._run_files import Follower, read_given, read_rows
+
+# What the program calls a recipe that it reads from its standard input.
+STDIN = "/dev/stdin"
+
+Callback = Callable[[dict[str, Any]], Any]
+
+
+class Metric(NamedTuple):
+    """The values of a metric, and the steps after which they were taken.
+
+    steps: int64 [N], ascending. values: float64 [N]; NaN for a number that was not finite.
+    """
+
+    steps: npt.NDArray[np.int64]
+    values: npt.NDArray[np.float64]
+
+
+class Run:
+    """A run folder, as it was when it was opened: of a run that trains, was stopped or is finished.
+
+    Attributes:
+        folder: its path.
+        summary: what `tandem inspect` says of it: `finished`, `step`, `best`, `validations`, `checkpoints`, `bytes`, ...
+
+    Raises:
+        UsageError: the folder is no run. ModelError: it is broken.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+        found = run_json(["inspect", os.fspath(folder)])
+        if found.get("kind") != "training_run":
+            raise _errors.UsageError(f"{self.folder}: is of the kind {found.get('kind')}; expected a run folder, as "
+                                     "train(..., output=...) makes it")
+        self.summary: dict[str, Any] = found
+
+    @property
+    def finished(self) -> bool:
+        """Whether it came to its end and saved its model."""
+        return self.summary["finished"]
+
+    @property
+    def step(self) -> int:
+        """The last step that metrics.jsonl knows."""
+        return self.summary.get("step", 0)
+
+    @property
+    def best(self) -> tuple[int, str, float] | None:
+        """(step, measure, value) of the best validation; None without validation."""
+        found = dict(self.summary.get("best") or {})
+        if not found:
+            return None
+        step = found.pop("step")
+        measure, value = next(iter(found.items()))
+        return step, measure, value
+
+    @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        """The lines of metrics.jsonl (docs/training.md#the-learning-curve), in their order."""
+        return read_rows(self.folder / "metrics.jsonl")
+
+    @cached_property
+    def metrics(self) -> dict[str, Metric]:
+        """Metrics by name: `loss`, `learning_rate`, `validation_ndcg@10`, ...: every number of `rows`."""
+        return _series(self.rows)
+
+    @cached_property
+    def timing(self) -> dict[str, Metric]:
+        """The numbers of timing.jsonl by name: `seconds`, `tokens_per_second`, ... of the rows with a step."""
+        return _series(row for row in read_rows(self.folder / "timing.jsonl") if row.get("event") == "step")
+
+    def model(self, **options) -> Model:
+        """Opens the best model of a finished run, with the options of `Model`.
+
+        Raises:
+            UsageError: the run has not come to its end.
+        """
+        if not self.finished:
+            raise _errors.UsageError(f"{self.folder}: has no model yet, it stopped at step {self.step}; "
+                                     f"resume({str(self.folder)!r}) goes on")
+        return Model(self.folder / "model", **options)
+
+    def report(self, data: str | os.PathLike[str] | None = None, *, output: str | os.PathLike[str] | None = None,
+               **flags) -> Path:
+        """Writes the HTML page of the run and returns its path: `tandem report`.
+
+        Args:
+            data: a BEIR folder that the models before and after training are measured on; None: the validation data.
+            output: the page's folder; None: report/page in the run folder.
+            flags: those of docs/cli/report.md.
+        """
+        printed = run(["report", os.fspath(self.folder), *flags_of({"dataset": data, "output": output, **flags})])
+        return Path(printed.rstrip("\n"))
+
+    def resume(self, **options) -> Run:
+        """Goes on with the run: `resume(run.folder, ...)`."""
+        return resume(self.folder, **options)
+
+    def __repr__(self) -> str:
+        table = self._table()
+        width = max(len(name) for name, _ in table)
+        return "\n".join(f"{name:<{width}}  {text}" for name, text in table)
+
+    def _repr_html_(self) -> str:
+        cells = "".join(f"<tr><th style='text-align: left'>{html.escape(name)}</th>"
+                        f"<td style='text-align: left'>{html.escape(text)}</td></tr>" for name, text in self._table())
+        return f"<table>{cells}</table>"
+
+    def _table(self) -> list[tuple[str, str]]:
+        state = "finished" if self.finished else "not finished"
+        table = [("run", f"{self.folder}, {state} at step {self.step}")]
+        table += [(name, str(self.summary[name])) for name in ("base", "data", "objective") if name in self.summary]
+        if "loss" in self.metrics:
+            steps, losses = self.metrics["loss"]
+            first, last = (f"{losses[i]:.4f} at step {steps[i]}" for i in (0, -1))
+            table.append(("loss", first if len(steps) == 1 else f"{first}, {last}"))
+        if self.best is not None:
+            step, measure, value = self.best
+            before = [row[measure] for row in self.summary["validations"][:1] if row["step"] == 0 and measure in row]
+            table.append((measure, "".join(f"{value:.4f} before training, " for value in before if value is not None)
+                          + f"{value:.4f} at step {step}"))
+        return table
+
+
+def train(
+    recipe: Mapping[str, Any] | str | os.PathLike[str],
+    *,
+    data: Any = None,
+    validation: Any = None,
+    output: str | os.PathLike[str] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    callback: Callback | None = None,
+    seed: int | None = None,
+    threads: int | None = None,
+    precision: str | None = None,
+    device: str | None = None,
+    ignore_limits: bool = False,
+) -> Run:
+    """Trains a model as a recipe says: `tandem train`, as a process of its own.
+
+        run = train({"model": {"base": "models/base"}, "objective": {"name": "infonce"}}, data=rows, output="runs/mine")
+
+    Args:
+        recipe: a dict (docs/recipes.md), or the path of a TOML file.
+        data: what is trained on, instead of the recipe's `data.train`: a path, or rows: a frame of pandas or polars, a
+            table of pyarrow, a `datasets.Dataset`, or any iterable of dicts. Rows have the columns of
+            docs/training.md#training-data and are written to OUTPUT.data/data.jsonl, where a resumed run finds them.
+        validation: the same, instead of the recipe's `validation.data`.
+        output: the run folder, which must not exist; None: the recipe's.
+        settings: further keys of the recipe with their values, {"train.batch": 32}; they win over the recipe's.
+        callback: gets each row of metrics.jsonl as a dict, while the run trains. An exception that it raises stops the
+            run as Ctrl-C does and is raised then.
+        seed, threads, precision, device: win over the recipe's.
+        ignore_limits: begins also where memory or disk are sure to be too little.
+
+    Returns:
+        The finished run.
+
+    Raises:
+        RecipeError, DataError, ModelError, UsageError, NumericError, ...: as the program says. Of rows, `line` is the
+            row's number, from 1.
+        KeyboardInterrupt: after Ctrl-C, once the step is finished and a checkpoint is saved; `resume` goes on.
+        TypeError: for what is neither recipe nor data.
+    """
+    for name, given in (("data", data), ("validation", validation)):
+        if given is not None:
+            check_rows(given, name)
+    text, path = ("", os.fspath(recipe)) if is_path(recipe) else (_text_of(recipe), STDIN)
+    folder = Path(output) if output is not None else _output_of(recipe)
+    rows = {name: given for name, given in (("data", data), ("validation", validation))
+            if given is not None and not is_path(given)}
+    written = {name: str(_data_folder(folder) / f"{name}.jsonl") for name in rows}
+    sets = _sets({**(settings or {}), **_keys(written.get("data", data), written.get("validation", validation))})
+    flags = {"seed": seed, "threads": threads, "precision": precision, "device": device,
+             "ignore_limits": ignore_limits}
+    process = _Training(folder, [path, *sets, *flags_of(flags)], text, written)
+    with _kept_rows(rows, process):
+        return process.run(callback)
+
+
+def resume(
+    folder: str | os.PathLike[str],
+    *,
+    data: str | os.PathLike[str] | None = None,
+    validation: str | os.PathLike[str] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    callback: Callback | None = None,
+    threads: int | None = None,
+    precision: str | None = None,
+    device: str | None = None,
+    ignore_limits: bool = False,
+) -> Run:
+    """Goes on with a run that was stopped or killed, to the bytes of one that was not: `tandem train --resume`.
+
+    The recipe, and what was given over it, are those of its recipe.given.toml.
+
+    Args:
+        folder: the run folder.
+        data, validation: paths, where the data now lie elsewhere.
+        settings: keys that are now others: {"train.steps": 2000} makes a longer run (docs/training.md#a-longer-run).
+        callback: gets the rows of metrics that this process writes.
+        threads, precision, device, ignore_limits: as for `train`; None: what the run was started with.
+
+    Raises: as `train`.
+    """
+    folder = Path(folder)
+    text, given = read_given(folder)
+    for name, path in (("data", data), ("validation", validation)):
+        if path is not None and not is_path(path):
+            raise TypeError(f"{name} is of the type {type(path).__name__}; expected a path: the rows that a run began "
+                            f"with are in {_data_folder(folder)}")
+    sets = _sets({**_keys(data, validation), **(settings or {})})
+    flags = {"threads": threads, "precision": precision, "device": device, "ignore_limits": ignore_limits}
+    return _Training(folder, [STDIN, *given, *sets, *flags_of(flags), "--resume"], text, {}).run(callback)
+
+
+class _Training:
+    """`tandem train` with its arguments; errors name rows and dicts as the caller knows them.
+
+    `written` has the files of rows, by the names of the arguments that they came by.
+    """
+
+    def __init__(self, folder: Path, arguments: list[str], text: str, written: dict[str, str]) -> None:
+        self.folder = folder
+        self.written = written
+        self._arguments = ["train", *arguments, f"--output={folder}"]
+        self._text = text
+
+    def run(self, callback: Callback | None = None) -> Run:
+        tick = Follower(self.folder, callback).tick if callback is not None else None
+        try:
+            run(self._arguments, self._text, tick)
+        except _errors.Error as error:
+            self._rename(error)
+            raise
+        return Run(self.folder)
+
+    def _rename(self, error: _errors.Error) -> None:
+        text = re.sub(rf"{STDIN}(:\d+)*: ", "recipe: ", str(error))
+        if getattr(error, "file", None) == STDIN:  # its lines are not the caller's
+            error.file = error.line = error.column = None
+        for name, path in self.written.items():
+            text = text.replace(path, name)
+            if getattr(error, "file", None) == path:
+                error.file = name
+        error.args = (text,)
+
+
+def _text_of(recipe: Any) -> str:
+    if not isinstance(recipe, Mapping):
+        raise TypeError(f"recipe is of the type {type(recipe).__name__}; expected a dict, or the path of a TOML file")
+    return toml_text(recipe)
+
+
+def _output_of(recipe: Any) -> Path:
+    found = recipe.get("output") if isinstance(recipe, Mapping) else _output_of_file(recipe)
+    if not found:
+        raise _errors.UsageError("there is no run folder to write to: give output=, or output in the recipe")
+    return Path(found)
+
+
+def _output_of_file(path: Any) -> Any:
+    try:
+        import tomllib
+    except ImportError:  # before Python 3.11
+        raise _errors.UsageError("give output=, the run folder: this Python cannot read that of a recipe's file") from None
+    try:
+        with open(path, "rb") as file:
+            return tomllib.load(file).get("output")
+    except (OSError, ValueError):
+        run(["train", os.fspath(path), "--check"])  # says what is wrong with it
+        raise
+
+
+def _sets(settings: Mapping[str, Any] | None) -> list[str]:
+    return [f"--set={key}={toml_value(value, key)}" for key, value in (settings or {}).items()]
+
+
+def _data_folder(folder: Path) -> Path:
+    return folder.with_name(folder.name + ".data")
+
+
+def _keys(data: Any, validation: Any) -> dict[str, Any]:
+    return {key: path for key, path in (("data.train", data), ("validation.data", validation)) if path is not None}
+
+
+@contextmanager
+def _kept_rows(rows: dict[str, Any], process: _Training) -> Iterator[None]:
+    """Writes rows beside the run folder. They stay there once the run has begun, and go where it never did."""
+    if not rows:
+        yield
+        return
+    given = process.folder / "recipe.given.toml"
+    if given.exists():
+        process.run()  # refuses a folder that has a run, before it reads anything
+    kept = _data_folder(process.folder)
+    _make(kept)
+    try:
+        for name, one in rows.items():
+            write_rows(one, Path(process.written[name]), name)
+        yield
+    finally:
+        if not given.exists():
+            shutil.rmtree(kept, ignore_errors=True)
+
+
+def _make(folder: Path) -> None:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        raise _errors.UsageError(f"{folder}: exists already, and may hold the rows of another run; remove it, or give "
+                                 "another output") from None
+
+
+def _series(rows: Iterable[dict[str, Any]]) -> dict[str, Metric]:
+    found: dict[str, tuple[list[int], list[float]]] = {}
+    for row in rows:
+        for name, value in row.items():
+            if name == "step" or isinstance(value, bool) or not isinstance(value, (int, float, type(None))):
+                continue
+            steps, values = found.setdefault(name, ([], []))
+            steps.append(row.get("step", 0))
+            values.append(np.nan if value is None else value)
+    return {name: Metric(np.array(steps, np.int64), np.array(values, np.float64))
+            for name, (steps, values) in found.items()}
