@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,14 @@ def blocks_of(page):
             yield code, output if after == "text" else None
 
 
-@pytest.mark.parametrize(("name", "least"), [("docs/python.md", 6), ("docs/python-training.md", 4), ("README.md", 1)])
+TABLES = pytest.mark.skipif(find_spec("pyarrow") is None, reason="pyarrow is not installed")
+
+
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [("docs/python.md", 6), ("docs/python-training.md", 4), ("README.md", 1),
+     pytest.param("docs/parquet.md", 2, marks=TABLES)],
+)
 def test_examples_run_and_print_what_the_page_says(model_folder, tmp_path, name, least):
     page = ROOT / name
     (tmp_path / "models").mkdir()

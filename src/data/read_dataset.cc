@@ -41,8 +41,10 @@ void CheckPath(const std::filesystem::path& path) {
 void RefuseParquet(const std::filesystem::path& path) {
   if (path.extension() != ".parquet") return;
   throw DataError(path.native(), 0, "",
-                  fmt::format("is a Parquet file, which is not read; write it as JSON lines, in "
-                              "Python: import pandas; pandas.read_parquet(\"{}\").to_json("
+                  fmt::format("is a Parquet file, which this program does not read; the tandem of "
+                              "the Python package tandem-retrieval[parquet] does "
+                              "(docs/parquet.md); or write it as JSON lines, in Python: import "
+                              "pandas; pandas.read_parquet(\"{}\").to_json("
                               "\"{}.jsonl\", orient=\"records\", lines=True)",
                               path.native(), path.stem().native()));
 }

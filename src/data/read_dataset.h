@@ -17,8 +17,8 @@ namespace tandem::data {
 // DataError for a file that cannot be read or has no line.
 std::string_view FormatOfLines(const std::filesystem::path& path);
 
-// Throws DataError for a Parquet file, which nothing here reads, with a line of Python that writes
-// it as JSON lines.
+// Throws DataError for a Parquet file, which the Python package reads, with a line of Python that
+// writes it as JSON lines.
 void RefuseParquet(const std::filesystem::path& path);
 
 // `format` as recipes spell it: beir, sentence_transformers, flag_embedding, tevatron, or auto: a

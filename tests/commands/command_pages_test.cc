@@ -58,7 +58,7 @@ TEST(CommandPages, NameEveryFlag) {
     ExpectFlags({name}, page + shared);
   }
   const std::string index = ReadFile(kPages / "index.md") + shared;
-  for (const char* part : {"build", "add", "remove", "compact", "info"}) {
+  for (const char* part : {"build", "add", "remove", "compact", "export", "info"}) {
     ExpectFlags({"index", part}, index);
   }
 }

@@ -65,11 +65,14 @@ TEST(ReadDataset, NothingThereOrParquet) {
   }
   const auto path = folder.path() / "x.parquet";
   WriteFileAtomically(path, "PAR1");
-  EXPECT_EQ(DataErrorOf([&] { ReadDataset(path, "auto", ""); }),
-            path.native() +
-                ": is a Parquet file, which is not read; write it as JSON lines, in Python: import "
-                "pandas; pandas.read_parquet(\"" +
-                path.native() + "\").to_json(\"x.jsonl\", orient=\"records\", lines=True)");
+  EXPECT_EQ(
+      DataErrorOf([&] { ReadDataset(path, "auto", ""); }),
+      path.native() +
+          ": is a Parquet file, which this program does not read; the tandem of the Python "
+          "package tandem-retrieval[parquet] does (docs/parquet.md); or write it as JSON lines, "
+          "in Python: import "
+          "pandas; pandas.read_parquet(\"" +
+          path.native() + "\").to_json(\"x.jsonl\", orient=\"records\", lines=True)");
 }
 
 // Escapes what a JSON string must escape: real texts have quotes, backslashes and line ends.

@@ -24,9 +24,12 @@ constexpr std::string_view kAsLines = "write its rows as JSON lines";
 constexpr Signature kSignatures[] = {
     {"\x1F\x8B"sv, "is gzip-compressed", "unpack it with gunzip"},
     {"PAR1\x15"sv, "is a Parquet file",
-     "write it as JSON lines, in Python: pandas.read_parquet(...).to_json(..., orient=\"records\", "
-     "lines=True)"},
-    {"ARROW1\0"sv, "is an Arrow file", kAsLines},
+     "give it to the tandem of the Python package tandem-retrieval[parquet], by a name that ends "
+     "in .parquet, or write it as JSON lines, in Python: pandas.read_parquet(...).to_json(..., "
+     "orient=\"records\", lines=True)"},
+    {"ARROW1\0"sv, "is an Arrow file",
+     "give it to the tandem of the Python package tandem-retrieval[parquet], by a name that ends "
+     "in .arrow, or write its rows as JSON lines"},
     {"\x89HDF\r\n"sv, "is an HDF5 file", "save the model as safetensors"},
     {"SQLite format 3\0"sv, "is an SQLite database", kAsLines},
     {"\x93NUMPY"sv, "is an array of NumPy", ""},

@@ -20,6 +20,7 @@
 namespace tandem::app {
 
 extern const Command kIndexBuildCommand;
+extern const Command kIndexExportCommand;
 extern const Command kIndexInfoCommand;
 
 namespace {
@@ -141,9 +142,9 @@ constexpr Example kExamples[] = {
 };
 
 std::span<const Command* const> Parts() {
-  static constexpr const Command* kParts[] = {&kIndexBuildCommand, &kIndexAddCommand,
+  static constexpr const Command* kParts[] = {&kIndexBuildCommand,  &kIndexAddCommand,
                                               &kIndexRemoveCommand, &kIndexCompactCommand,
-                                              &kIndexInfoCommand};
+                                              &kIndexExportCommand, &kIndexInfoCommand};
   return kParts;
 }
 

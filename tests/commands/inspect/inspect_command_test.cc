@@ -321,11 +321,13 @@ TEST_F(InspectCommand, BrokenDataIsExitThreeAndUnknownEndingsExitTwo) {
               ".npy, .embeddings, .jsonl, .jsonl.gz, .csv, .csv.gz, .trec, .run, .tsv, .tsv.gz, "
               ".qrels");
   Write("train.parquet", "PAR1");
-  ExpectError("train.parquet", 3,
-              ": is a Parquet file, which is not read; write it as JSON lines, in Python: import "
-              "pandas; pandas.read_parquet(\"" +
-                  Path("train.parquet") +
-                  "\").to_json(\"train.jsonl\", orient=\"records\", lines=True)");
+  ExpectError(
+      "train.parquet", 3,
+      ": is a Parquet file, which this program does not read; the tandem of the Python "
+      "package tandem-retrieval[parquet] does (docs/parquet.md); or write it as JSON lines, "
+      "in Python: import "
+      "pandas; pandas.read_parquet(\"" +
+          Path("train.parquet") + "\").to_json(\"train.jsonl\", orient=\"records\", lines=True)");
 }
 
 }  // namespace
