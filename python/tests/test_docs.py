@@ -1,4 +1,4 @@
-"""The examples of docs/python.md run, in their order, in one process, and print what the page says."""
+"""The examples of the pages on Python run, in their order, in one process, and print what the page says."""
 
 import os
 import re
@@ -19,8 +19,13 @@ def blocks_of(page):
             yield code, output if after == "text" else None
 
 
-@pytest.mark.parametrize(("name", "least"), [("docs/python.md", 6), ("README.md", 1)])
-def test_examples_run_and_print_what_the_page_says(model_folder, tmp_path, name, least):
+@pytest.mark.parametrize(("name", "least", "needed"), [
+    ("docs/python.md", 6, []), ("README.md", 1, []),
+    ("docs/python-losses.md", 6, ["sentence_transformers", "datasets", "langchain_core", "llama_index.core"]),
+])
+def test_examples_run_and_print_what_the_page_says(model_folder, tmp_path, name, least, needed):
+    for package in needed:
+        pytest.importorskip(package)
     page = ROOT / name
     (tmp_path / "models").mkdir()
     os.symlink(model_folder, tmp_path / "models" / "all-MiniLM-L6-v2")
