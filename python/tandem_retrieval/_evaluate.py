@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from . import _tandem
 from ._errors import UsageError
+from ._html import table
 from ._model import Model, precision_name
 
 DEFAULT_MEASURES = ("ndcg@10", "mrr@10", "recall@100")
@@ -52,16 +53,24 @@ class Evaluation:
                 found[name] = _tandem.mean_interval(there.tolist(), *self._resampling)
         return found
 
-    def __repr__(self) -> str:
-        percent = f"{100 * self._resampling[2]:g} % interval"
-        width = max(len("measure"), *(len(name) for name in self.means))
-        lines = [f"{'measure':<{width}}  {'mean':>6}  {percent}"]
+    def _rows(self) -> list[tuple[str, str, str]]:
+        """The table's rows; the first is its head."""
+        rows = [("measure", "mean", f"{100 * self._resampling[2]:g} % interval")]
         for name, mean in self.means.items():
             low_high = self.intervals.get(name)
-            interval = f"{low_high[0]:.4f} to {low_high[1]:.4f}" if low_high else ""
-            lines.append(f"{name:<{width}}  {mean:>6.4f}  {interval}".rstrip())
+            rows.append((name, f"{mean:.4f}", f"{low_high[0]:.4f} to {low_high[1]:.4f}" if low_high else ""))
+        return rows
+
+    def __repr__(self) -> str:
+        rows = self._rows()
+        width = max(len(name) for name, _, _ in rows)
+        lines = [f"{name:<{width}}  {mean:>6}  {interval}".rstrip() for name, mean, interval in rows]
         lines.append(f"{len(self.queries)} queries")
         return "\n".join([*lines, *self.remarks])
+
+    def _repr_html_(self) -> str:
+        head, *rows = self._rows()
+        return table(head, rows, [f"{len(self.queries)} queries", *self.remarks])
 
 
 def measures_text(measures: str | Iterable[str]) -> str:

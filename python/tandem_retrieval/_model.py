@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from . import _tandem
 from ._errors import UsageError
+from ._html import table
 from ._texts import Progress, blocks, check_texts
 
 Kind = Literal["query", "document"]
@@ -79,6 +80,14 @@ class Model:
     def __repr__(self) -> str:
         return f"Model({self.folder!r}, dimensions={self.dimensions}, similarity={self.similarity_name!r})"
 
+    def _repr_html_(self) -> str:
+        both = {name: (str(of("query")), str(of("document"))) for name, of in
+                (("longest text in tokens", self.max_tokens), ("prompt", self.prompt))}
+        rows = [("folder", self.folder), ("dimensions", str(self.dimensions)), ("similarity", self.similarity_name)]
+        for name, (query, document) in both.items():
+            rows += [(f"{name}, query", query), (f"{name}, document", document)]
+        return table(("Model", ""), rows)
+
     def __reduce__(self) -> tuple:
         raise TypeError("a Model is not pickled: give processes its folder, and let each open it")
 
@@ -94,6 +103,10 @@ class Model:
 
     def get_sentence_embedding_dimension(self) -> int:
         """E, as sentence-transformers names it."""
+        return self.dimensions
+
+    def get_embedding_dimension(self) -> int:
+        """E, as sentence-transformers names it since its version 5.4."""
         return self.dimensions
 
     @property

@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -20,15 +19,14 @@ def blocks_of(page):
             yield code, output if after == "text" else None
 
 
-TABLES = pytest.mark.skipif(find_spec("pyarrow") is None, reason="pyarrow is not installed")
-
-
-@pytest.mark.parametrize(
-    ("name", "least"),
-    [("docs/python.md", 6), ("docs/python-training.md", 4), ("README.md", 1),
-     pytest.param("docs/parquet.md", 2, marks=TABLES)],
-)
-def test_examples_run_and_print_what_the_page_says(model_folder, tmp_path, name, least):
+@pytest.mark.parametrize(("name", "least", "needed"), [
+    ("docs/python.md", 6, []), ("docs/python-training.md", 4, []), ("README.md", 1, []),
+    ("docs/parquet.md", 2, ["pyarrow"]),
+    ("docs/python-losses.md", 6, ["sentence_transformers", "datasets", "langchain_core", "llama_index.core"]),
+])
+def test_examples_run_and_print_what_the_page_says(model_folder, tmp_path, name, least, needed):
+    for package in needed:
+        pytest.importorskip(package)
     page = ROOT / name
     (tmp_path / "models").mkdir()
     os.symlink(model_folder, tmp_path / "models" / "all-MiniLM-L6-v2")

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <optional>
 #include <string_view>
 
 #include "base/suggest.h"
 #include "objective/batch.h"
+#include "objective/batch_arrays.h"
 #include "objective/common_params.h"
 #include "objective/objective.h"
 #include "objective/similarity.h"
@@ -58,18 +60,29 @@ LabelledCells LabelledCellsOf(const EmbeddingBatch& batch) {
   return labelled;
 }
 
-Labels LabelsOf(const EmbeddingBatch& batch) {
-  return {.positive = tensor::FromBlob(const_cast<int64_t*>(batch.positive.data()),
-                                       {batch.queries.rows}, tensor::kLong),
-          .negative = MaskOf(batch.negative),
-          .query_negative = MaskOf(batch.query_negative),
-          .document_negative = MaskOf(batch.document_negative),
-          .labelled = LabelledCellsOf(batch),
-          .weights = batch.weights};
-}
-
 tensor::Tensor LeafOf(const Matrix<double>& matrix, tensor::DType dtype) {
   return ViewOfNumbers(matrix).to(dtype).clone().set_requires_grad(true);
+}
+
+tensor::Tensor LeafOf(double number) {
+  return tensor::Full({1}, number, tensor::kDouble).set_requires_grad(true);
+}
+
+// The states of the batch; scale and bias are leaves, so that they get gradients.
+States StatesOf(const EmbeddingBatch& batch, const Objective& objective, const Scores& scores,
+                const Labels& labels) {
+  States states{.bank_positives = ViewOfNumbers(batch.bank_positives),
+                .bank_negatives = ViewOfNumbers(batch.bank_negatives)};
+  const StatePlan plan = batch.objective->StatesOf(batch.params);
+  if (!plan.logistic) return states;
+  states.scale = LeafOf(batch.scale.value_or(plan.scale));
+  const std::optional<double> bias = batch.bias ? batch.bias : plan.bias;
+  states.bias = LeafOf(bias ? *bias : objective.StartingBias(scores, labels, states));
+  return states;
+}
+
+double GradientOf(const tensor::Tensor& number) {
+  return number.defined() && number.grad().defined() ? number.grad().item<double>() : 0;
 }
 
 }  // namespace
@@ -109,6 +122,16 @@ BatchProblem ValuesProblem(const EmbeddingBatch& batch) {
   return {};
 }
 
+Labels LabelsOf(const EmbeddingBatch& batch) {
+  return {.positive = tensor::FromBlob(const_cast<int64_t*>(batch.positive.data()),
+                                       {batch.queries.rows}, tensor::kLong),
+          .negative = MaskOf(batch.negative),
+          .query_negative = MaskOf(batch.query_negative),
+          .document_negative = MaskOf(batch.document_negative),
+          .labelled = LabelledCellsOf(batch),
+          .weights = batch.weights};
+}
+
 EmbeddingLoss EvaluateEmbeddings(const EmbeddingBatch& batch, tensor::DType dtype) {
   const tensor::Tensor queries = LeafOf(batch.queries, dtype);
   const tensor::Tensor documents = LeafOf(batch.documents, dtype);
@@ -117,14 +140,20 @@ EmbeddingLoss EvaluateEmbeddings(const EmbeddingBatch& batch, tensor::DType dtyp
                                          SimilarityOf(batch.params, kSimilarityWithoutModel),
                                          batch.objective->needs(batch.params));
   const auto objective = MakeObjective(*batch.objective, batch.params);
-  const Loss loss = objective->Evaluate(scores, labels,
-                                        {.bank_positives = ViewOfNumbers(batch.bank_positives),
-                                         .bank_negatives = ViewOfNumbers(batch.bank_negatives)});
+  const States states = StatesOf(batch, *objective, scores, labels);
+  const Loss loss = objective->Evaluate(scores, labels, states);
   loss.value.backward();
   const auto gradient = [](const tensor::Tensor& leaf) {
     return leaf.grad().defined() ? leaf.grad() : tensor::ZerosLike(leaf);
   };
-  return {loss.value.item<double>(), loss.losses, gradient(queries), gradient(documents)};
+  return {.loss = loss.value.item<double>(),
+          .losses = loss.losses,
+          .grad_queries = gradient(queries),
+          .grad_documents = gradient(documents),
+          .query_document = scores.query_document.detach(),
+          .bias = ScalarOf(states.bias).value_or(0),
+          .grad_scale = GradientOf(states.scale),
+          .grad_bias = GradientOf(states.bias)};
 }
 
 }  // namespace tandem::objective

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "config/param.h"
 #include "config/params.h"
 #include "objective/catalogue.h"
+#include "objective/objective.h"
 #include "tensor/core/dtype.h"
 #include "tensor/core/tensor.h"
 
@@ -38,6 +40,8 @@ struct EmbeddingBatch {
   std::vector<double> weights;        // [Q], or empty: all are 1
   std::vector<double> bank_positives;
   std::vector<double> bank_negatives;
+  std::optional<double> scale;  // learned so far; none: the parameter `scale`
+  std::optional<double> bias;   // likewise; none: the parameter `bias`, or the batch's StartingBias
 };
 
 // What is wrong with a field, which is named as users write it ("positive", "parameters.scale"); an
@@ -55,11 +59,19 @@ BatchProblem ParametersProblem(const EmbeddingBatch& batch);
 // Says whether columns, weights and grades are out of their ranges. The shapes are right.
 BatchProblem ValuesProblem(const EmbeddingBatch& batch);
 
+// The labels of the batch, whose memory they view.
+Labels LabelsOf(const EmbeddingBatch& batch);
+
 struct EmbeddingLoss {
   double loss = 0;
   std::vector<double> losses;     // [Q]
   tensor::Tensor grad_queries;    // [Q, E], with respect to the raw embeddings
   tensor::Tensor grad_documents;  // [D, E]
+  tensor::Tensor query_document;  // float64 [Q, D]: the scores, without a gradient
+  // Of an objective that has a scale and a bias (StatePlan::logistic), else 0.
+  double bias = 0;  // that the loss was computed with
+  double grad_scale = 0;
+  double grad_bias = 0;
 };
 
 // Evaluates the objective on embeddings that are rounded to `dtype`, which the gradients have too.

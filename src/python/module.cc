@@ -26,6 +26,8 @@ NB_MODULE(_tandem, module) {
   module.attr("__version__") = TANDEM_VERSION;
   AddModel(module);
   AddLosses(module);
+  AddTrainedLoss(module);
+  AddMasks(module);
   AddMeasures(module);
   AddIndex(module);
 }

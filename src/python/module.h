@@ -7,6 +7,8 @@ namespace tandem::python {
 
 void AddModel(nanobind::module_& module);
 void AddLosses(nanobind::module_& module);
+void AddTrainedLoss(nanobind::module_& module);
+void AddMasks(nanobind::module_& module);
 void AddMeasures(nanobind::module_& module);
 void AddIndex(nanobind::module_& module);
 
