@@ -120,7 +120,9 @@ def test_converted_files_are_kept_until_the_table_changes(model_folder, folder):
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_signal_while_a_table_is_read_leaves_nothing(folder, number, code):
     pq.write_table(pa.table({"text": [f"text {i}" for i in range(400_000)]}), "many.parquet")
-    child = subprocess.Popen([sys.executable, "-m", "tandem_program", "inspect", "many.parquet"])
+    # A shell's background jobs, which tests may be, ignore SIGINT.
+    child = subprocess.Popen([sys.executable, "-m", "tandem_program", "inspect", "many.parquet"],
+                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     kept = folder / "cache" / "parquet"
     while not list(kept.glob("*.tmp*")):
         assert child.poll() is None
