@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -20,6 +21,8 @@ _RECIPE_KEYS = (("data", "train"), ("validation", "data"))
 
 def run(program: str, arguments: list[str]) -> int:
     """Converts what is to be converted, and runs the program. Returns an exit code, or replaces this process."""
+    # What was begun goes, as where the program is stopped.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
         from tandem_retrieval import Error, UsageError
 
@@ -41,6 +44,7 @@ def run(program: str, arguments: list[str]) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         return 130
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.execv(program, [program, *ready])
 
 
@@ -168,11 +172,12 @@ def _kept(source: str, quiet: bool) -> str:
 
 
 def run_program(program: str, arguments: list[str]) -> int:
-    """Runs the program to its end, to which signals of the terminal go too, and returns its exit code."""
+    """Runs the program to its end, to which signals go too, and returns its exit code."""
     child = subprocess.Popen([program, *arguments])
+    signal.signal(signal.SIGTERM, lambda number, _: child.send_signal(number))
     while True:
         try:
             code = child.wait()
             return code if code >= 0 else 128 - code
         except KeyboardInterrupt:
-            continue  # the program has the signal as well, and says what it keeps
+            continue  # the terminal has sent it to the program as well, which says what it keeps

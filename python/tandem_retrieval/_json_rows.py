@@ -43,6 +43,13 @@ def _of_time(value: Any) -> str:
     raise TypeError(f"a value of the type {type(value).__name__}")
 
 
+def _values(file: Path, batch: Any) -> list[dict[str, Any]]:
+    try:
+        return batch.to_pylist()
+    except ValueError as error:  # as for a time in nanoseconds, which Python's have not
+        raise data_error(file, f"has a value that Python has not: {error}") from None
+
+
 def _line(row: Any) -> str:
     return json.dumps(row, ensure_ascii=False, allow_nan=False, default=_of_time, separators=(",", ":"))
 
@@ -74,7 +81,7 @@ def json_lines(files: Sequence[Path], columns: Sequence[str] | None,
         for batch in batches_of(file, columns, check_type):
             lines = []
             named = batch if keys is None else type(batch).from_arrays(batch.columns, names=list(keys))
-            for i, row in enumerate(named.to_pylist()):
+            for i, row in enumerate(_values(file, named)):
                 try:
                     lines.append(_line(row))
                 except ValueError:

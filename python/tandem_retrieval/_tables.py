@@ -197,7 +197,7 @@ def batches_of(file: Path, columns: Sequence[str] | None, check: Any = None) -> 
             check(file, schema.field(name))
     try:
         for read_batch in read(names):
-            batch = read_batch.select(names)  # Parquet's reader gives columns in the file's order
+            batch = read_batch.select(names)  # Arrow's readers give all columns
             for begin in range(0, batch.num_rows, BATCH_ROWS):
                 yield batch.slice(begin, BATCH_ROWS)
     except (arrow.ArrowInvalid, OSError) as error:

@@ -106,6 +106,9 @@ def test_arrow_files_of_both_forms(folder):
     for name in ("a.arrow", "b.arrow"):
         parquet.to_jsonl(name, "o.jsonl")
         assert lines_of("o.jsonl") == TRAINING
+        parquet.to_jsonl(name, "o.jsonl", columns=["query_id", "query"])
+        assert [list(row.items()) for row in lines_of("o.jsonl")] == [
+            [("query_id", row["query_id"]), ("query", row["query"])] for row in TRAINING]
 
 
 @pytest.mark.parametrize(("column", "words"), [

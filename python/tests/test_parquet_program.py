@@ -86,21 +86,20 @@ def test_encode_refuses_before_it_encodes(model_folder, folder):
 
 
 def test_an_interrupted_encode_goes_on(model_folder, folder):
-    texts = [f"{i} {' '.join(WORDS)}" for i in range(6000)]
-    pq.write_table(pa.table({"_id": [f"d{i}" for i in range(6000)], "text": texts}), "many.parquet")
-    command = ("encode", model_folder, "many.parquet", "--output", "e.parquet", "--block-texts", "32")
+    texts = [f"{i} {WORDS[i % 12]}" for i in range(800)]
+    pq.write_table(pa.table({"_id": [f"d{i}" for i in range(800)], "text": texts}), "many.parquet")
+    command = ("encode", model_folder, "many.parquet", "--output", "e.parquet", "--block-texts", "32", "--threads", "1")
     child = subprocess.Popen([sys.executable, "-m", "tandem_program", *command], stderr=subprocess.DEVNULL)
     part = folder / "e.parquet.encoding" / "embeddings.npy.part"
-    while not part.exists() or part.stat().st_size < 100_000:
+    while not part.exists() or part.stat().st_size < 50_000:
         assert child.poll() is None
         time.sleep(0.01)
-    for process in (int(pid) for pid in Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split()):
-        os.kill(process, signal.SIGINT)
-    assert child.wait(timeout=60) == 130
+    child.send_signal(signal.SIGTERM)
+    assert child.wait(timeout=60) == 143
     assert not Path("e.parquet").exists()
     done = launched(*command, "--resume")
-    assert "6000 embeddings -> e.parquet" in done.stderr
-    launched("encode", model_folder, "many.parquet", "--output", "whole", "--block-texts", "32")
+    assert "800 embeddings -> e.parquet" in done.stderr
+    launched("encode", model_folder, "many.parquet", "--output", "whole", "--block-texts", "32", "--threads", "1")
     rows = np.stack(pq.read_table("e.parquet")["embedding"].to_numpy())
     assert (rows == np.load("whole/embeddings.npy")).all()
 
@@ -116,6 +115,21 @@ def test_converted_files_are_kept_until_the_table_changes(model_folder, folder):
     assert launched("inspect", "train.parquet", "-q").stdout.count("\n") > 10
     none = launch("inspect", "train.parquet", env={**os.environ, "TANDEM_CACHE": ""})
     assert none.returncode == 2 and "TANDEM_CACHE names one" in none.stderr
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_while_a_table_is_read_leaves_nothing(folder, number, code):
+    pq.write_table(pa.table({"text": [f"text {i}" for i in range(400_000)]}), "many.parquet")
+    # A shell's background jobs, which tests may be, ignore SIGINT.
+    child = subprocess.Popen([sys.executable, "-m", "tandem_program", "inspect", "many.parquet"],
+                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    kept = folder / "cache" / "parquet"
+    while not list(kept.glob("*.tmp*")):
+        assert child.poll() is None
+        time.sleep(0.005)
+    child.send_signal(number)
+    assert child.wait(timeout=60) == code
+    assert [file.suffix for file in kept.iterdir()] == [".lock"]
 
 
 def recipe(model_folder, data):
