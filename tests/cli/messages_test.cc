@@ -43,7 +43,7 @@ TEST(MessagesAsJson, ErrorsHaveTheirClassAndFacts) {
   const std::string recipe = write("r.toml", "[model]\nbase = 3\n");
   EXPECT_EQ(ErrorOf({"train", recipe, "--output", (folder.path() / "run").native()}),
             Json({{"message", "error"},
-                  {"text", recipe + ":2:8: model.base is an integer; expected a string"},
+                  {"text", recipe + ":2:8: model.base must be a string, found integer 3"},
                   {"class", "RecipeError"},
                   {"exit_code", 2},
                   {"file", recipe},

@@ -96,8 +96,9 @@ ExtraCounts ResolveNegatives(config::LoadedRecipe& loaded, const data::TrainingS
     }
     if (mined == 0 && asked > 0 && found.without == found.queries) {
       throw DataError(set.file, 0, "",
-                      fmt::format("{}, but data.negatives asks for {}; leave the key out, or give "
-                                  "data with them",
+                      fmt::format("{}, but data.negatives asks for {}: data.negatives = 0 trains "
+                                  "without them; `tandem mine` finds hard negatives, and `tandem "
+                                  "import --label COLUMN` makes them of labels",
                                   found.Text(), asked));
     }
     if (found.fewer > 0) {

@@ -20,6 +20,16 @@
 namespace tandem::train {
 namespace {
 
+// The data of validation: "data/mine, split dev", "held-out queries of data/pairs".
+std::string MeasuredOn(const config::Recipe& recipe) {
+  const bool own = recipe.validation.data.has_value();
+  std::vector<std::string> names = own ? std::vector{*recipe.validation.data} : recipe.data.paths();
+  for (std::string& name : names) name = PortablePath(name);
+  const std::string name = fmt::format("{}", fmt::join(names, ", "));
+  return own ? fmt::format("{}, split {}", name, recipe.validation.split)
+             : fmt::format("held-out queries of {}", name);
+}
+
 // Returns the scale and bias that the objective learned; none if it learns none. The base model's
 // are not written then, because they do not fit the trained model's scores.
 std::optional<weights::Calibration> CalibrationOf(const Trainer& trainer) {
@@ -49,13 +59,7 @@ weights::ModelCard CardOf(const Trainer& trainer, const ValidationState* validat
       {"precision", recipe.precision},
       {"seed", fmt::format("{}", recipe.seed)}};
   if (validation != nullptr) {
-    const bool own = recipe.validation.data.has_value();
-    std::vector<std::string> names =
-        own ? std::vector{*recipe.validation.data} : recipe.data.paths();
-    for (std::string& name : names) name = PortablePath(name);
-    const std::string name = fmt::format("{}", fmt::join(names, ", "));
-    card.measured_on = own ? fmt::format("{}, split {}", name, recipe.validation.split)
-                           : fmt::format("held-out queries of {}", name);
+    card.measured_on = MeasuredOn(recipe);
     card.measures = {{.name = trainer.validator->name(),
                       .before = validation->base_value,
                       .after = *validation->best_value}};
@@ -96,7 +100,8 @@ void SaveModel(const Trainer& trainer, const RunFolder& folder, const LoopState&
     const std::string measure = trainer.validator->name();
     LoadWeights(folder.Best(step), SavedParameters(trainer.model(), trainer.states));
     row.best = {{measure, *validation->best_value}};
-    value = fmt::format(", {} {:.4f}", measure, *validation->best_value);
+    value = fmt::format(", {} {:.4f} on {}", measure, *validation->best_value,
+                        MeasuredOn(trainer.recipe()));
   }
   trainer.model().set_calibration(CalibrationOf(trainer));
   trainer.model().Save(folder.model(), CardOf(trainer, validation, step));

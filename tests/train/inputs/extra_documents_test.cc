@@ -102,8 +102,9 @@ TEST_F(ExtraDocuments, AskedForAndNotThere) {
   Write(Columns({0, 0}));
   loaded_.recipe.data.negatives = 3;
   ExpectError([&] { Resolve(kRanking); }, ExitCode::kData,
-              {"f.jsonl: no training query has judged negatives, but data.negatives asks for 3; "
-               "leave the key out, or give data with them"});
+              {"f.jsonl: no training query has judged negatives, but data.negatives asks for 3: "
+               "data.negatives = 0 trains without them; `tandem mine` finds hard negatives, and "
+               "`tandem import --label COLUMN` makes them of labels"});
   loaded_.recipe.data.negatives = 0;
   EXPECT_NO_THROW(Resolve(kRanking));
 }
