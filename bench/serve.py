@@ -109,8 +109,8 @@ def search(arguments, environment):
     print("| highlights | clients | requests/s | p50 ms | p99 ms | errors | most memory, MB | without files, MB |\n"
           "|---|---|---|---|---|---|---|---|")
     for highlight, clients, row, (most, own) in rows:
-        print(f"| {'yes' if highlight else 'no'} | {clients} | {row['rate']:.0f} | {row['p50']:.1f} | {row['p99']:.1f} | "
-              f"{row['errors']} | {most:.0f} | {own:.0f} |")
+        print(f"| {'yes' if highlight else 'no'} | {clients} | {row['rate']:.0f} | {row['p50']:.1f} | "
+              f"{row['p99']:.1f} | {row['errors']} | {most:.0f} | {own:.0f} |")
 
 
 def same_embedding(a, b):

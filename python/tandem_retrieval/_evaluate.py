@@ -90,7 +90,8 @@ def _plain_dict(given: Any, name: str) -> dict:
         return given.to_dict()
     if isinstance(given, Mapping):
         return {query: dict(of_query) for query, of_query in given.items()}
-    raise TypeError(f"{name} is of the type {type(given).__name__}; expected a dict of dicts, or a Qrels or Run of ranx")
+    raise TypeError(f"{name} is of the type {type(given).__name__}; expected a dict of dicts, or a Qrels or Run of "
+                    "ranx")
 
 
 def evaluate(

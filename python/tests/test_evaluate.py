@@ -52,7 +52,8 @@ def test_agrees_with_pytrec_eval():
     qrels = {f"q{q}": {d: int(g) for d, g in zip(documents[:20], random.integers(0, 3, 20))} for q in range(40)}
     run = {q: {d: float(s) for d, s in zip(documents, random.integers(0, 9, 50))} for q in qrels}  # with ties
     names = {"map": "map", "ndcg@10": "ndcg_cut_10", "recall@5": "recall_5", "precision@5": "P_5", "mrr": "recip_rank"}
-    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"map", "ndcg_cut.10", "recall.5", "P.5", "recip_rank"}).evaluate(run)
+    asked = {"map", "ndcg_cut.10", "recall.5", "P.5", "recip_rank"}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, asked).evaluate(run)
     ours = tandem.evaluate(qrels=qrels, run=run, measures=list(names), score_precision="single")
     for name, their_name in names.items():
         np.testing.assert_allclose(ours.per_query[name], [theirs[q][their_name] for q in ours.queries], atol=1e-12)

@@ -40,7 +40,8 @@ def test_every_public_name_is_described():
 def test_it_shows_one_symbol():
     from tandem_retrieval import _tandem
 
-    done = subprocess.run(["nm", "-D", "--defined-only", "--extern-only", _tandem.__file__], capture_output=True, text=True)
+    done = subprocess.run(["nm", "-D", "--defined-only", "--extern-only", _tandem.__file__], capture_output=True,
+                          text=True)
     if done.returncode != 0:
         pytest.skip("there is no nm")
     assert [line.split()[-1] for line in done.stdout.splitlines()] == ["PyInit__tandem"]

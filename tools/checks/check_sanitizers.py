@@ -30,7 +30,8 @@ import tempfile
 import threading
 import time
 
-REPORT = re.compile(r"(ThreadSanitizer|AddressSanitizer|LeakSanitizer|MemorySanitizer|runtime error|==ABORTING|check_sanitizers)")
+REPORT = re.compile(r"(ThreadSanitizer|AddressSanitizer|LeakSanitizer|MemorySanitizer|runtime error|==ABORTING"
+                    r"|check_sanitizers)")
 
 # What each fault of the probe must bring to light, by sanitizer; None: nothing.
 FAULTS = {

@@ -26,7 +26,8 @@ PAGE = pathlib.Path(__file__).resolve().parents[2] / "src/serve/page"
 TOKEN = "correct horse"
 HOSTILE = '<img src=x onerror="document.title=\'owned\'"><script>document.title="owned"</script> & \u202egnp.exe'
 PASSAGE = "It converts between almost all formats of audio and video and can resize video on the fly."
-LONG = ("\U0001f3ac FFmpeg is the leading multimedia framework. " * 12) + PASSAGE + (" It is made of many libraries." * 20)
+LONG = ("\U0001f3ac FFmpeg is the leading multimedia framework. " * 12 + PASSAGE
+        + " It is made of many libraries." * 20)
 
 
 # --- the stand-in ----------------------------------------------------------------------------------
@@ -219,8 +220,10 @@ class Reader:
     def look(self, name=None):
         """What LOOK finds, what lacks a name, what the browser complained of, and a picture."""
         found = self.browser.evaluate(LOOK)
-        found += self.browser.evaluate("""JSON.stringify([...document.querySelectorAll("input, select, textarea, button")]
-            .filter((e) => e.offsetParent && !e.labels?.length && !e.getAttribute("aria-label") && !e.textContent.trim())
+        found += self.browser.evaluate("""JSON.stringify([
+                ...document.querySelectorAll("input, select, textarea, button")]
+            .filter((e) => e.offsetParent && !e.labels?.length && !e.getAttribute("aria-label")
+                && !e.textContent.trim())
             .map((e) => `${e.tagName} ${e.id} has no name`))""")
         small = """JSON.stringify([...document.querySelectorAll("input, select, summary, button")]
             .filter((e) => e.offsetParent && e.getBoundingClientRect().height < 24)
@@ -275,8 +278,8 @@ def check_search(reader, server):
             reader.look(f"search-{width}-{scheme}")
             reader.drag(0)
             reader.expect(f"{KEPT} === 20 && {BELOW} === 0", "documents come back")
-            reader.expect("[...document.querySelectorAll('#kept .rank')].every((e, i) => e.textContent === String(i + 1))",
-                          "documents come back in order")
+            reader.expect("[...document.querySelectorAll('#kept .rank')]"
+                          ".every((e, i) => e.textContent === String(i + 1))", "documents come back in order")
 
 
 def check_keys(reader, server):

@@ -7,8 +7,8 @@ Generates CSV files of two columns, honest ones and broken ones (quotes anywhere
 outside of quotes, blanks, ragged rows, bytes that are not UTF-8, NUL), imports each, and compares with Python's csv:
 
 - every pair that was imported is a row of Python's with exactly these two texts;
-- every row of Python's with two texts was imported, unless it is among the rejected ones; and no row is rejected that is
-  plain (what csv.writer would have written for its fields, in UTF-8, without NUL);
+- every row of Python's with two texts was imported, unless it is among the rejected ones; and no row is rejected
+  that is plain (what csv.writer would have written for its fields, in UTF-8, without NUL);
 - where a quote never closes, the file is refused, and pandas refuses it too.
 
 With --peer-python, a Python that has pandas, rows are also compared with pandas.read_csv(dtype=str,
@@ -51,8 +51,9 @@ def field(draw, wild):
     if kind < 0.2:
         value += draw.choice(["\n", "\r\n", "\r", '"', '""', '","']) + text(draw)
     if wild and draw.random() < 0.15:
-        return draw.choice([value + '"' + value, '"' + value.replace('"', '') + '"' + "tail", '"' + value,
-                            '"a" ', '""x', ' "a"', '"', '""', '"""', "\0", "caf\udce9"]).encode("utf-8", "surrogateescape")
+        field = draw.choice([value + '"' + value, '"' + value.replace('"', '') + '"' + "tail", '"' + value,
+                             '"a" ', '""x', ' "a"', '"', '""', '"""', "\0", "caf\udce9"])
+        return field.encode("utf-8", "surrogateescape")
     if any(character in value for character in ',;\t"\r\n') or draw.random() < 0.3:
         value = '"' + value.replace('"', '""') + '"'
     return value.encode()

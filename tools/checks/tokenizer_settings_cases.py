@@ -30,7 +30,8 @@ MODEL_TYPES = ["bert", "camembert", "distilbert", "gemma3_text", "llama", "mistr
 # What any of them needs to be a model's settings.
 SIZES = {"vocab_size": 2000, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,
          "intermediate_size": 8, "max_position_embeddings": 64, "dim": 16, "n_layers": 1, "n_heads": 2,
-         "hidden_dim": 8, "d_model": 16, "num_key_value_heads": 2, "num_layers": 1, "num_heads": 2, "d_ff": 8, "d_kv": 8}
+         "hidden_dim": 8, "d_model": 16, "num_key_value_heads": 2, "num_layers": 1, "num_heads": 2, "d_ff": 8,
+         "d_kv": 8}
 NAMES = ["bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"]
 TOKENS = ["[CLS]", "[SEP]", "[MASK]", "<s>", "</s>", "<mask>", "<pad>", "<x>", "hello", "[NEW]", "NeW",
           "a", "<|endoftext|>", "<extra_id_0>", "<left>", " x ", "\u4e2d"]

@@ -72,7 +72,8 @@ class Stage:
         sets = [f"{name}={value}" for name, value in self.variables.items()]
         return subprocess.Popen(
             ["unshare", "--mount", "--propagation", "private", "sh", "-euc", mounts + 'exec "$@"', self.root,
-             "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", *sets, "chroot", f"--userspec={self.user}", self.root, *words],
+             "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", *sets, "chroot", f"--userspec={self.user}", self.root,
+             *words],
             stdout=sys.stderr, **options)
 
     def path(self, inside):

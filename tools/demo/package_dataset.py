@@ -10,8 +10,8 @@ description is a query, its long description a document, joined by `Description-
     qrels/SPLIT.tsv grade 2 for the package itself, 1 for the packages of the same source
 
 Packages without a long description of at least two lines are dropped, and so are those whose
-query or document repeats another's. Of a source, at most five packages stay (--packages-per-source). A source belongs to
-train, dev or test as a whole, by a hash of its name, so that no split sees another one's sources;
+query or document repeats another's. Of a source, at most five packages stay (--packages-per-source). A source
+belongs to train, dev or test as a whole, by a hash of its name, so that no split sees another one's sources;
 the corpus is common to all. The index is fetched once into its own folder and kept: the same index
 and size give the same bytes. Needs only the standard library, apt and no root.
 """

@@ -4,7 +4,8 @@ pre-tokenizers: tests/text/golden/normalizers.tsv and unigram.tsv.
 
     PEER_PYTHON tools/golden/make_unigram_golden.py SHARED_DATA tests/text/golden [normalizers|unigram]
 
-Models are tests/text/golden/unigram_*.json and those of SHARED_DATA. SHARED_DATA is the folder with the BEIR folders and tokenizers/json. Normalizers are those of
+Models are tests/text/golden/unigram_*.json and those of SHARED_DATA. SHARED_DATA is the folder with the BEIR
+folders and tokenizers/json. Normalizers are those of
 tests/text/golden/normalizers.json, the character map of T5's tokenizer.json, and one that this
 script makes (generated_map). Lines and CRCs are as in make_tokenizer_golden.py; the tests are
 tests/text/normalizers/normalizer_golden_test.cc and unigram_golden_test.cc.

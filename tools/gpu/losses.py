@@ -101,7 +101,8 @@ def compare_runs(options, name, settings, precision, bounds):
     if found["weights"] == 0:
         problems.append("the same bytes: other forms were not used")
     print(f"= {name} in {precision}: loss {first:.4f} to {got[-1]['loss']:.4f}; differences: first loss "
-          f"{found['first_loss']:.1e}, largest of loss {found['loss']:.1e}, gradient's norm {found['gradient_norm']:.1e}, weights {found['weights']:.1e}: "
+          f"{found['first_loss']:.1e}, largest of loss {found['loss']:.1e}, "
+          f"gradient's norm {found['gradient_norm']:.1e}, weights {found['weights']:.1e}: "
           + ("FAILED, " + ", ".join(problems) if problems else "held"), flush=True)
     return not problems
 

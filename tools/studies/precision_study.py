@@ -5,12 +5,13 @@ embeddings with those of fp32, by precision.
     python3 tools/studies/precision_study.py --program build/release/tandem --model FOLDER --data FOLDER
         --work FOLDER [--update docs/performance.md]
 
---data holds the BEIR folders scifact, cranfield, medquad, squad-v1.1 and xquad/de. Each is cut to at most
-DOCUMENTS documents, all that are judged for at most QUERIES queries of the split `test` among them. (--only SET: measures this set and prints nothing.) Each
-precision that the processor computes encodes queries and documents anew and ranks the documents. Cosines
-are of documents, each with the same document in fp32. Every result is one file in WORK/results, and one
-that is there with the same settings is not made again. The table is printed, and --update writes it
-between `<!-- precision study -->` and `<!-- end -->` of a page.
+--data holds the BEIR folders scifact, cranfield, medquad, squad-v1.1 and xquad/de. Each is cut to at
+most DOCUMENTS documents, all that are judged for at most QUERIES queries of the split `test` among
+them. (--only SET: measures this set and prints nothing.) Each precision that the processor computes
+encodes queries and documents anew and ranks the documents. Cosines are of documents, each with the same
+document in fp32. Every result is one file in WORK/results, and one that is there with the same settings
+is not made again. The table is printed, and --update writes it between `<!-- precision study -->` and
+`<!-- end -->` of a page.
 """
 
 import argparse

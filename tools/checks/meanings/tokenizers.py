@@ -5,8 +5,8 @@ import shutil
 
 from .case import case
 
-TEXTS = ["Hello CAF\u00c9 na\u00efve", "\u4e2d\u56fd x\u4e2dy", "a [MASK] b [NEW] new", " a\u00df  b ", "$5 + 3\u00b2 = x_1!",
-         "one two three four five six seven eight nine ten", ""]
+TEXTS = ["Hello CAF\u00c9 na\u00efve", "\u4e2d\u56fd x\u4e2dy", "a [MASK] b [NEW] new", " a\u00df  b ",
+         "$5 + 3\u00b2 = x_1!", "one two three four five six seven eight nine ten", ""]
 
 PACKAGE = """
 from transformers import AutoTokenizer
