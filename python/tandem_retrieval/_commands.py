@@ -20,8 +20,6 @@ from ._program import flags_of, run_json
 from ._rows import check_rows, is_path, write_rows
 from ._runs import Run
 
-AnyModel = "Model | Run | str | os.PathLike[str]"
-
 
 def compare(
     model_a: Model | Run | str | os.PathLike[str],

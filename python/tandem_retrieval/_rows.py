@@ -13,8 +13,6 @@ from ._errors import DataError, OutputError
 # Rows of a frame that are turned into Python's objects at once.
 BLOCK_ROWS = 1024
 
-Data = "str | os.PathLike[str] | Iterable[Mapping[str, Any]]"
-
 
 def is_path(data: Any) -> bool:
     return isinstance(data, (str, os.PathLike))

@@ -31,7 +31,7 @@ def test_every_public_name_is_described():
         public = getattr(tandem, name)
         if isinstance(public, type) or callable(public):
             assert public.__doc__, name
-    for public in (tandem.Model, tandem.Index, tandem.Evaluation):
+    for public in (tandem.Model, tandem.Index, tandem.Evaluation, tandem.Run):
         for name, member in vars(public).items():
             if not name.startswith("_"):
                 assert getattr(member, "__doc__", None), f"{public.__name__}.{name}"

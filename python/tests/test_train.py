@@ -53,6 +53,7 @@ def test_a_run_has_its_metrics_model_and_page(recipe, rows, tmp_path):
     assert steps.tolist() == list(range(2, 41, 2))
     assert losses.tolist() == [row["loss"] for row in run.rows if row["event"] == "step"]
     assert run.metrics["validation_mrr@10"].steps.tolist() == [0, 10, 20, 30, 40]
+    assert {"step", "best", "event"}.isdisjoint(run.metrics) and "gradient_norm" in run.metrics
     assert run.timing["seconds"].steps.tolist() == steps.tolist()
     step, measure, value = run.best
     assert measure == "mrr@10" and value == run.metrics["validation_mrr@10"].values.max() == run.rows[-1]["best_mrr@10"]
@@ -270,6 +271,10 @@ def test_errors_are_the_programs(recipe, rows, tmp_path):
     with pytest.raises(tandem.RecipeError) as caught:
         tandem.train(file, output=tmp_path / "run")
     assert (caught.value.file, caught.value.line, caught.value.column, caught.value.exit_code) == (str(file), 2, 8, 2)
+    for options in ({}, {"output": tmp_path / "run"}):
+        with pytest.raises(tandem.Error, match=r"nosuch\.toml") as caught:
+            tandem.train(tmp_path / "nosuch.toml", **options)
+        assert caught.value.exit_code in (2, 3)
     with pytest.raises(tandem.ModelError) as caught:
         train({"model": {"base": str(tmp_path / "nosuch")}})
     assert caught.value.exit_code == 4 and str(tmp_path / "nosuch") in caught.value.file
