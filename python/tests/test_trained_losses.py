@@ -378,3 +378,33 @@ def test_what_is_missing_is_said():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 1
     assert "pip install 'tandem-retrieval[sentence-transformers]'" in done.stderr
+
+
+FORKED = """
+import os, time
+import numpy as np, torch
+from tandem_retrieval._trained_loss import TrainedObjective
+a = torch.ones(1000, 1000)
+(a @ a).sum(), torch.exp(a).sum()
+objective = TrainedObjective("infonce", {}, None)
+rows = np.random.default_rng(1).normal(size=(256, 384)).astype(np.float32)
+child = os.fork()
+if child == 0:
+    hashes = np.arange(256, dtype=np.uint64), np.arange(256, 512, dtype=np.uint64)
+    found = objective.evaluate(rows, rows, None, hashes, scale=None, bias=None, training=True)
+    os._exit(0 if np.isfinite(found.value) else 3)
+for _ in range(300):
+    ended, status = os.waitpid(child, os.WNOHANG)
+    if ended:
+        print(os.waitstatus_to_exitcode(status))
+        break
+    time.sleep(0.1)
+else:
+    os.kill(child, 9)
+    print("dead lock")
+"""
+
+
+def test_a_fork_after_a_computation_of_torch_computes():
+    done = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "0\n", (done.stdout, done.stderr)

@@ -69,14 +69,16 @@ class TrainedLoss {
     ReadArrays(arrays, batch);
     batch.scale = scale;
     batch.bias = bias;
-    if (training) UseBanks(batch);
+    // With the GIL: what is kept between batches belongs to one call at a time.
+    if (training) Compute([&] { UseBanks(batch); });
     objective::EmbeddingLoss loss;
     {
       const nb::gil_scoped_release without_gil;
-      BeginComputing();
-      loss = objective::EvaluateEmbeddings(batch, tensor::kTypeOf<T>);
+      Compute([&] { loss = objective::EvaluateEmbeddings(batch, tensor::kTypeOf<T>); });
     }
-    if (training) states_.Keep(loss.query_document, objective::LabelsOf(batch));
+    if (training) {
+      Compute([&] { states_.Keep(loss.query_document, objective::LabelsOf(batch)); });
+    }
     CopyTo<T>(grad_queries, loss.grad_queries);
     CopyTo<T>(grad_documents, loss.grad_documents);
     nb::dict found;
