@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ._errors import DataError, OutputError
+from ._errors import DataError
+from ._write_whole import output_error
 
 # Rows of a frame that are turned into Python's objects at once.
 BLOCK_ROWS = 1024
@@ -47,9 +48,7 @@ def write_rows(data: Any, path: Path, name: str) -> None:
     except OSError as error:
         if error.errno is None:  # of the rows' source
             raise
-        failed = OutputError(f"{path}: cannot be written: {error.strerror}")
-        failed.file, failed.errno = str(path), error.errno
-        raise failed from None
+        raise output_error(path, error) from None
 
 
 def _line(row: Any, number: int, name: str) -> bytes:

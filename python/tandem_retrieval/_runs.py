@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 import re
 import shutil
@@ -16,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _errors
+from ._html import table
 from ._model import Model
 from ._program import flags_of, run, run_json
 from ._recipe import toml_text, toml_value
@@ -120,29 +120,27 @@ class Run:
         return resume(self.folder, **options)
 
     def __repr__(self) -> str:
-        table = self._table()
-        width = max(len(name) for name, _ in table)
-        return "\n".join(f"{name:<{width}}  {text}" for name, text in table)
+        rows = self._rows()
+        width = max(len(name) for name, _ in rows)
+        return "\n".join(f"{name:<{width}}  {text}" for name, text in rows)
 
     def _repr_html_(self) -> str:
-        cells = "".join(f"<tr><th style='text-align: left'>{html.escape(name)}</th>"
-                        f"<td style='text-align: left'>{html.escape(text)}</td></tr>" for name, text in self._table())
-        return f"<table>{cells}</table>"
+        return table((), self._rows())
 
-    def _table(self) -> list[tuple[str, str]]:
+    def _rows(self) -> list[tuple[str, str]]:
         state = "finished" if self.finished else "not finished"
-        table = [("run", f"{self.folder}, {state} at step {self.step}")]
-        table += [(name, str(self.summary[name])) for name in ("base", "data", "objective") if name in self.summary]
+        rows = [("run", f"{self.folder}, {state} at step {self.step}")]
+        rows += [(name, str(self.summary[name])) for name in ("base", "data", "objective") if name in self.summary]
         if "loss" in self.metrics:
             steps, losses = self.metrics["loss"]
             first, last = (f"{losses[i]:.4f} at step {steps[i]}" for i in (0, -1))
-            table.append(("loss", first if len(steps) == 1 else f"{first}, {last}"))
+            rows.append(("loss", first if len(steps) == 1 else f"{first}, {last}"))
         if self.best is not None:
             step, measure, value = self.best
             before = [row[measure] for row in self.summary["validations"][:1] if row["step"] == 0 and measure in row]
-            table.append((measure, "".join(f"{value:.4f} before training, " for value in before if value is not None)
+            rows.append((measure, "".join(f"{value:.4f} before training, " for value in before if value is not None)
                           + f"{value:.4f} at step {step}"))
-        return table
+        return rows
 
 
 def train(

@@ -11,6 +11,7 @@ import time
 
 import numpy as np
 import pytest
+from forked import WAIT_FOR_CHILD
 
 import tandem_retrieval as tandem
 
@@ -240,17 +241,8 @@ def test_a_fork_after_a_computation_of_torch_computes(model_folder):
         child = os.fork()
         if child == 0:
             os._exit(0 if tandem.Model(sys.argv[1]).encode(["a text"] * 500).shape == (500, 384) else 3)
-        for _ in range(600):
-            ended, status = os.waitpid(child, os.WNOHANG)
-            if ended:
-                print(os.waitstatus_to_exitcode(status))
-                break
-            time.sleep(0.1)
-        else:
-            os.kill(child, 9)
-            print("dead lock")
     """
-    done = run("import time\n" + textwrap.dedent(code), model_folder)
+    done = run(textwrap.dedent(code) + WAIT_FOR_CHILD, model_folder)
     assert done.stdout == "0\n", (done.stdout, done.stderr)
 
 

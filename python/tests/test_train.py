@@ -330,7 +330,9 @@ def test_a_failed_training_leaves_the_interpreter_whole(recipe, rows, model, tmp
     before = model.encode(["a", "b"]).tobytes()
 
     def state():
-        return sorted(os.listdir("/proc/self/fd")), threading.active_count(), tandem.threads()
+        # Of children: others may be there, as multiprocessing's tracker of what earlier tests shared.
+        children = [task.read_text() for task in sorted(Path("/proc/self/task").glob("*/children"))]
+        return sorted(os.listdir("/proc/self/fd")), children, threading.active_count(), tandem.threads()
 
     tandem.Run(tandem.train(recipe, data=rows, output=tmp_path / "first").folder)
     begun = state()
@@ -340,8 +342,6 @@ def test_a_failed_training_leaves_the_interpreter_whole(recipe, rows, model, tmp
     assert state() == begun
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE)] == handlers
     assert model.encode(["a", "b"]).tobytes() == before
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
 
 
 def test_messages_are_records_of_the_logger(recipe, rows, tmp_path, caplog):

@@ -18,7 +18,7 @@ wheel_environment() {
 build_wheel() {
   wheel_environment "$1"
   rm -rf build/wheel/plain
-  # The compiler of ./dev build, whatever the interpreter was compiled with: ccache's results serve both.
+  # The compiler of ./dev build, whatever the interpreter was compiled with.
   export CC="${CC:-cc}" CXX="${CXX:-c++}"
   launcher=
   ! command -v ccache >/dev/null 2>&1 || launcher=ccache

@@ -5,10 +5,9 @@
 //
 //   [0, 4096)          lines of text, filled up with line ends: "tandem embeddings 3", the
 //                      provenance, "rows R", "columns E", "block B"
-//   [4096, S)          a numbered table of hashes (embeddings/blocks.h), and then the counts of
-//   each
-//                      block's texts, int64 [blocks, 6] (EncodeCounts::Numbers). S is the next
-//                      multiple of 4096
+//   [4096, S)          a numbered table of hashes (embeddings/blocks.h), and then the counts
+//                      of each block's texts, int64 [blocks, 6] (EncodeCounts::Numbers). S is the
+//                      next multiple of 4096
 //   [S, S + 4 R E)     float32 [R, E]
 #pragma once
 
