@@ -1,13 +1,16 @@
 # tandem_catalogue(TARGET FUNCTION TYPE HEADER
 #                  ENTRIES folder/name.cc kDescriptor
 #                          ...
+#                  [ALONE]
 #                  [OTHER_HALF TARGET FUNCTION TYPE HEADER FOLDER SUFFIX [OPTIONAL]])
 # gives TARGET the sources of a catalogue and the table of their descriptors: FUNCTION, which HEADER
 # declares, returns `std::span<const TYPE* const>` in the order given here. FUNCTION and TYPE are
 # written with their namespace, in which each file defines its descriptor as
 # `extern const TYPE kDescriptor{...}`.
 #
-# So an entry is one file and one line of the room's CMakeLists.txt.
+# So an entry is one file and one line of the room's CMakeLists.txt. The names that files of one target
+# define in unnamed namespaces differ, since they are compiled in groups: they carry the entry's name. ALONE:
+# they do not, and files are compiled by themselves.
 #
 # OTHER_HALF: an entry has a second file, which needs libraries that the first does not, such as
 # libtorch, so that it belongs to another target. It is found by the entry's line:
@@ -17,7 +20,7 @@
 #
 # A file that lies beside entries and belongs to no target is an error: its line was forgotten.
 function(tandem_catalogue target function type header)
-  cmake_parse_arguments(PARSE_ARGV 4 ARG "" "" "ENTRIES;OTHER_HALF")
+  cmake_parse_arguments(PARSE_ARGV 4 ARG "ALONE" "" "ENTRIES;OTHER_HALF")
   set(files "")
   set(descriptors "")
   set(entries "${ARG_ENTRIES}")
@@ -27,7 +30,7 @@ function(tandem_catalogue target function type header)
     list(APPEND descriptors ${descriptor})
   endwhile()
   tandem_catalogue_table(${target} ${function} ${type} ${header} "${files}" "${descriptors}")
-  set_source_files_properties(${files} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set_source_files_properties(${files} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ${ARG_ALONE})
   if(ARG_OTHER_HALF)
     list(POP_FRONT ARG_OTHER_HALF target function type header folder suffix)
     cmake_path(ABSOLUTE_PATH folder NORMALIZE)

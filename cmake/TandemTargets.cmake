@@ -95,8 +95,7 @@ endfunction()
 # Compiles the target's files in groups: most are short beside the headers that they include. In groups of
 # 30 the program takes 0.88 times as long as in groups of 12. Three kinds are compiled by themselves:
 # kernels, which Highway compiles once for each instruction set; files with options of their own; entries
-# of a catalogue (cmake/TandemCatalogue.cmake), whose helpers have the same names in every file (kParams,
-# Make).
+# of a catalogue whose helpers have the same names in every file (ALONE in cmake/TandemCatalogue.cmake).
 function(tandem_unity_build target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 30)
   get_target_property(sources ${target} SOURCES)
@@ -182,6 +181,8 @@ function(tandem_room name)
   if(NOT "OpenMP::OpenMP_CXX" IN_LIST ARG_PRIVATE_DEPENDS)
     if(needs_torch)
       tandem_use_precompiled(tandem_${name} torch_library)
+    elseif(ARG_COMPUTES_LITTLE)
+      tandem_use_precompiled(tandem_${name} light_library)
     else()
       tandem_use_precompiled(tandem_${name} library)
     endif()

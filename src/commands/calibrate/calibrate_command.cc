@@ -14,7 +14,7 @@
 namespace tandem::app {
 namespace {
 
-void RunChecked(const CalibrateOptions& options) {
+void RunCheckedCalibrate(const CalibrateOptions& options) {
   if (!(options.relevance_level > 0) || !std::isfinite(options.relevance_level)) {
     throw UsageError(
         fmt::format("--relevance-level is {}; expected a number above 0", options.relevance_level));
@@ -23,7 +23,7 @@ void RunChecked(const CalibrateOptions& options) {
   RunCalibrate(options);
 }
 
-CommandBody Configure(Flags& flags) {
+CommandBody ConfigureCalibrate(Flags& flags) {
   const auto options = std::make_shared<CalibrateOptions>();
   flags
       .Add("model", options->model.model,
@@ -54,11 +54,11 @@ CommandBody Configure(Flags& flags) {
       .ShowDefault();
   return [options](const Globals& globals) {
     options->globals = globals;
-    RunChecked(*options);
+    RunCheckedCalibrate(*options);
   };
 }
 
-constexpr Example kExamples[] = {
+constexpr Example kCalibrateExamples[] = {
     {"tandem calibrate runs/mine/model --dataset data/mine --split dev",
      "Fit a logistic curve, and keep it in the model's folder"},
     {"tandem calibrate runs/mine/model --dataset data/mine --split dev --method isotonic",
@@ -69,7 +69,7 @@ constexpr Example kExamples[] = {
 
 extern const Command kCalibrateCommand{
     {.name = "calibrate", .summary = "Fit how a model's scores become probabilities"},
-    Configure,
-    kExamples};
+    ConfigureCalibrate,
+    kCalibrateExamples};
 
 }  // namespace tandem::app

@@ -33,7 +33,7 @@ namespace {
 
 constexpr const char* kMeasures = "ndcg@10,mrr@10,map,recall@100";
 
-void AddInputFlags(Flags& flags, CompareCommandOptions& options) {
+void AddCompareInputFlags(Flags& flags, CompareCommandOptions& options) {
   flags
       .Add("systems", options.systems,
            "TREC runs, model folders, or folders of runs by `train --seeds`, two or more; the "
@@ -82,7 +82,7 @@ void AddTestFlags(Flags& flags, CompareCommandOptions& options) {
 bool IsModel(const std::string& path) { return std::filesystem::is_directory(path); }
 
 // Checks all flags before any file is opened.
-void CheckOptions(const CompareCommandOptions& options) {
+void CheckCompareOptions(const CompareCommandOptions& options) {
   if (options.systems.size() < 2) {
     throw UsageError("compare needs two systems or more; the first is the baseline");
   }
@@ -141,7 +141,7 @@ void RunCompareRuns(const CompareCommandOptions& options) {
 
 void RunCompare(CompareCommandOptions options) {
   if (options.measures.empty()) options.measures = kMeasures;
-  CheckOptions(options);
+  CheckCompareOptions(options);
   if (options.split.empty()) options.split = "test";
   for (const std::string& system : options.systems) {
     if (IsModel(system)) {
@@ -153,9 +153,9 @@ void RunCompare(CompareCommandOptions options) {
   RunCompareRuns(options);
 }
 
-CommandBody Configure(Flags& flags) {
+CommandBody ConfigureCompare(Flags& flags) {
   auto options = std::make_shared<CompareCommandOptions>();
-  AddInputFlags(flags, *options);
+  AddCompareInputFlags(flags, *options);
   AddTestFlags(flags, *options);
   return [options](const Globals& globals) {
     options->globals = globals;
@@ -173,7 +173,7 @@ void WarnOfLeftOut(const eval::Comparison& comparison, const std::vector<std::st
   }
 }
 
-constexpr Example kExamples[] = {
+constexpr Example kCompareExamples[] = {
     {"tandem compare models/base runs/mine/model --dataset data/mine",
      "Say whether training helped, and which queries"},
     {"tandem compare bm25.trec ours.trec --qrels data/mine/qrels/test.tsv",
@@ -244,7 +244,7 @@ void FinishComparison(const std::vector<ComparedSystem>& compared, const data::Q
 
 extern const Command kCompareCommand{
     {.name = "compare", .summary = "Whether runs or models differ by more than chance, and where"},
-    Configure,
-    kExamples};
+    ConfigureCompare,
+    kCompareExamples};
 
 }  // namespace tandem::app

@@ -14,7 +14,7 @@
 namespace tandem::app {
 namespace {
 
-void Print(const std::string& shell) {
+void PrintCompletion(const std::string& shell) {
   const CommandDescription program = DescribeProgram(Commands());
   const std::string script = shell == "bash"  ? BashCompletion(program)
                              : shell == "zsh" ? ZshCompletion(program)
@@ -22,14 +22,14 @@ void Print(const std::string& shell) {
   std::fputs(script.c_str(), stdout);
 }
 
-CommandBody Configure(Flags& flags) {
+CommandBody ConfigureCompletion(Flags& flags) {
   const auto shell = std::make_shared<std::string>();
   flags.Add("shell", *shell, "bash, zsh or fish").OneOf({"bash", "zsh", "fish"}).Required();
   flags.SetFooter("For this shell alone: eval \"$(tandem completion bash)\"");
-  return [shell](const Globals&) { Print(*shell); };
+  return [shell](const Globals&) { PrintCompletion(*shell); };
 }
 
-constexpr Example kExamples[] = {
+constexpr Example kCompletionExamples[] = {
     {"tandem completion bash > ~/.local/share/bash-completion/completions/tandem",
      "Complete in every bash from now on"},
     {"tandem completion fish > ~/.config/fish/completions/tandem.fish", "The same for fish"},
@@ -39,7 +39,7 @@ constexpr Example kExamples[] = {
 
 extern const Command kCompletionCommand{
     {.name = "completion", .summary = "Print the script by which a shell completes tandem"},
-    Configure,
-    kExamples};
+    ConfigureCompletion,
+    kCompletionExamples};
 
 }  // namespace tandem::app

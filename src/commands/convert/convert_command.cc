@@ -127,7 +127,7 @@ void RunConvert(const ConvertOptions& options, uint64_t seed) {
                    counts.lines == 0 ? "" : fmt::format(", lines {}", counts.lines), splits));
 }
 
-CommandBody Configure(Flags& flags) {
+CommandBody ConfigureConvert(Flags& flags) {
   const auto options = std::make_shared<ConvertOptions>();
   flags
       .Add("data", options->dataset,
@@ -163,7 +163,7 @@ CommandBody Configure(Flags& flags) {
   return [options](const Globals& globals) { RunConvert(*options, SeedOf(globals)); };
 }
 
-constexpr Example kExamples[] = {
+constexpr Example kConvertExamples[] = {
     {"tandem convert triplets.jsonl --to beir --output data/mine",
      "Make a BEIR folder of training lines"},
     {"tandem convert data/mine --to flag_embedding --output mine.jsonl",
@@ -173,6 +173,8 @@ constexpr Example kExamples[] = {
 }  // namespace
 
 extern const Command kConvertCommand{
-    {.name = "convert", .summary = "Write a data set in another format"}, Configure, kExamples};
+    {.name = "convert", .summary = "Write a data set in another format"},
+    ConfigureConvert,
+    kConvertExamples};
 
 }  // namespace tandem::app

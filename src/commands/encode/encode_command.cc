@@ -60,7 +60,7 @@ void Check(EncodeCommandOptions* options) {
   }
 }
 
-void AddInputFlags(Flags& flags, EncodeCommandOptions& options, Words& words) {
+void AddEncodeInputFlags(Flags& flags, EncodeCommandOptions& options, Words& words) {
   flags.Add("model-folder", words.first, "Model folder");
   flags.Add("inputs", words.others,
             "Files of texts, also .gz, patterns as \"notes/*.jsonl\", BEIR folders, or - for "
@@ -100,10 +100,10 @@ void AddOutputFlags(Flags& flags, EncodeCommandOptions& options) {
       .ShowDefault();
 }
 
-CommandBody Configure(Flags& flags) {
+CommandBody ConfigureEncode(Flags& flags) {
   const auto options = std::make_shared<EncodeCommandOptions>();
   const auto words = std::make_shared<Words>();
-  AddInputFlags(flags, *options, *words);
+  AddEncodeInputFlags(flags, *options, *words);
   AddOutputFlags(flags, *options);
   flags
       .Add("--kind", options->kind,
@@ -122,7 +122,7 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
-constexpr Example kExamples[] = {
+constexpr Example kEncodeExamples[] = {
     {"tandem encode runs/mine/model data/mine/corpus.jsonl --output embeddings",
      "Write embeddings.npy and ids.txt into a folder"},
     {"zcat texts.gz | tandem encode runs/mine/model - --format lines --output -",
@@ -132,6 +132,6 @@ constexpr Example kExamples[] = {
 }  // namespace
 
 extern const Command kEncodeCommand{
-    {.name = "encode", .summary = "Turn texts into embeddings"}, Configure, kExamples};
+    {.name = "encode", .summary = "Turn texts into embeddings"}, ConfigureEncode, kEncodeExamples};
 
 }  // namespace tandem::app

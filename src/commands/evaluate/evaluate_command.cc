@@ -37,7 +37,7 @@ namespace {
 constexpr const char* kRunMeasures = "ndcg@10,mrr@10,map,recall@10,recall@100";
 constexpr const char* kModelMeasures = "ndcg@10,mrr@10,map,recall@10,recall@100,auc";
 
-void AddInputFlags(Flags& flags, EvaluateOptions& options) {
+void AddEvaluateInputFlags(Flags& flags, EvaluateOptions& options) {
   flags.Add("--qrels", options.qrels, "Judgements: TREC qrels or a BEIR qrels .tsv");
   flags.Add("--run", options.run, "A TREC run: query Q0 document rank score tag");
   flags
@@ -201,7 +201,7 @@ void CheckInputs(const EvaluateOptions& options) {
 }
 
 // Checks all flags before any file is opened.
-void CheckOptions(const EvaluateOptions& options) {
+void CheckEvaluateOptions(const EvaluateOptions& options) {
   CheckInputs(options);
   if (!options.measures.empty()) eval::ParseMeasures(options.measures);
   if (!options.thresholds.empty()) eval::ParseTargets(options.thresholds);
@@ -272,7 +272,7 @@ void RunEvaluate(EvaluateOptions options) {
   if (options.measures.empty() && !IsSuite(options)) {
     options.measures = with_run ? kRunMeasures : kModelMeasures;
   }
-  CheckOptions(options);
+  CheckEvaluateOptions(options);
   if (with_run) {
     RunEvaluateRun(options);
   } else if (IsSuite(options)) {
@@ -288,9 +288,9 @@ void RunEvaluate(EvaluateOptions options) {
   }
 }
 
-CommandBody Configure(Flags& flags) {
+CommandBody ConfigureEvaluate(Flags& flags) {
   auto options = std::make_shared<EvaluateOptions>();
-  AddInputFlags(flags, *options);
+  AddEvaluateInputFlags(flags, *options);
   AddMeasureFlags(flags, *options);
   AddTimeoutFlag(flags, options->job);
   return [options](const Globals& globals) {
@@ -299,7 +299,7 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
-constexpr Example kExamples[] = {
+constexpr Example kEvaluateExamples[] = {
     {"tandem evaluate --model runs/mine/model --dataset data/mine",
      "Measure a model on a data set's test queries"},
     {"tandem evaluate --qrels data/mine/qrels/test.tsv --run run.trec --measures "
@@ -326,6 +326,8 @@ bool IsSuite(const EvaluateOptions& options) {
 }
 
 extern const Command kEvaluateCommand{
-    {.name = "evaluate", .summary = "Measure a run, or models on data sets"}, Configure, kExamples};
+    {.name = "evaluate", .summary = "Measure a run, or models on data sets"},
+    ConfigureEvaluate,
+    kEvaluateExamples};
 
 }  // namespace tandem::app

@@ -191,7 +191,7 @@ std::string Explain(const std::string& name) {
   return fmt::format("{}", fmt::join(parts, "\n"));
 }
 
-CommandBody Configure(Flags& flags) {
+CommandBody ConfigureExplain(Flags& flags) {
   const auto name = std::make_shared<std::string>();
   flags
       .Add("name", *name,
@@ -205,7 +205,7 @@ CommandBody Configure(Flags& flags) {
   return [name](const Globals&) { std::fputs(Explain(*name).c_str(), stdout); };
 }
 
-constexpr Example kExamples[] = {
+constexpr Example kExplainExamples[] = {
     {"tandem explain mann_whitney", "Explain an objective"},
     {"tandem explain train.batch", "Explain a key of recipes"},
 };
@@ -214,7 +214,7 @@ constexpr Example kExamples[] = {
 
 extern const Command kExplainCommand{
     {.name = "explain", .summary = "Explain an objective, a measure, a recipe key, ..."},
-    Configure,
-    kExamples};
+    ConfigureExplain,
+    kExplainExamples};
 
 }  // namespace tandem::app

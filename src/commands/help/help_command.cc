@@ -51,7 +51,7 @@ void Help(const HelpOptions& options) {
   RunCommandLine(Commands(), static_cast<int>(arguments.size()), arguments.data());
 }
 
-CommandBody Configure(Flags& flags) {
+CommandBody ConfigureHelp(Flags& flags) {
   const auto options = std::make_shared<HelpOptions>();
   flags
       .Add("command", options->words,
@@ -65,7 +65,7 @@ CommandBody Configure(Flags& flags) {
   return [options](const Globals&) { Help(*options); };
 }
 
-constexpr Example kExamples[] = {
+constexpr Example kHelpExamples[] = {
     {"tandem help index build", "Print the help of a command"},
     {"tandem help train --format man | man -l -", "Read it as a manual page"},
 };
@@ -73,6 +73,6 @@ constexpr Example kExamples[] = {
 }  // namespace
 
 extern const Command kHelpCommand{
-    {.name = "help", .summary = "Print the help of a command"}, Configure, kExamples};
+    {.name = "help", .summary = "Print the help of a command"}, ConfigureHelp, kHelpExamples};
 
 }  // namespace tandem::app

@@ -144,7 +144,7 @@ void AddColumnFlags(Flags& flags, import_data::Columns& columns) {
       .Takes("COLUMN");
 }
 
-CommandBody Configure(Flags& flags) {
+CommandBody ConfigureImport(Flags& flags) {
   const auto options = std::make_shared<ImportFlags>();
   flags
       .Add("sources", options->sources,
@@ -197,7 +197,7 @@ CommandBody Configure(Flags& flags) {
   return [options](const Globals& globals) { RunImport(*options, SeedOf(globals)); };
 }
 
-constexpr Example kExamples[] = {
+constexpr Example kImportExamples[] = {
     {"tandem import faq.csv -o data/faq", "Find the columns, make the splits train, dev and test"},
     {"tandem import questions.csv --corpus data/wiki -o data/asked",
      "Judge documents of a corpus that is there: each row has a question and an id"},
@@ -209,7 +209,7 @@ constexpr Example kExamples[] = {
 
 extern const Command kImportCommand{
     {.name = "import", .summary = "Make a data set of tables and JSON: CSV, TSV, click logs"},
-    Configure,
-    kExamples};
+    ConfigureImport,
+    kImportExamples};
 
 }  // namespace tandem::app

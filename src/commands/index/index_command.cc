@@ -135,7 +135,7 @@ const Command kIndexCompactCommand{
     ConfigureCompact,
     kCompactExamples};
 
-constexpr Example kExamples[] = {
+constexpr Example kIndexExamples[] = {
     {"tandem index build runs/mine/model data/mine/corpus.jsonl --output mine.index",
      "Encode documents and index them"},
     {"tandem index add mine.index new.jsonl --update", "Add documents, and new texts of old ones"},
@@ -153,7 +153,7 @@ std::span<const Command* const> Parts() {
 extern const Command kIndexCommand{
     {.name = "index", .summary = "Build an index of documents, and change it"},
     nullptr,
-    kExamples,
+    kIndexExamples,
     Parts};
 
 }  // namespace tandem::app

@@ -21,7 +21,7 @@ struct InspectOptions {
   LineFlags lines;
 };
 
-CommandBody Configure(Flags& flags) {
+CommandBody ConfigureInspect(Flags& flags) {
   const auto options = std::make_shared<InspectOptions>();
   flags
       .Add("path", options->path,
@@ -45,7 +45,7 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
-constexpr Example kExamples[] = {
+constexpr Example kInspectExamples[] = {
     {"tandem inspect data/mine", "Say what a data set holds"},
     {"tandem inspect models/all-MiniLM-L6-v2 --format json", "Describe a model for programs"},
 };
@@ -54,7 +54,7 @@ constexpr Example kExamples[] = {
 
 extern const Command kInspectCommand{
     {.name = "inspect", .summary = "Show what a model folder or a file holds"},
-    Configure,
-    kExamples};
+    ConfigureInspect,
+    kInspectExamples};
 
 }  // namespace tandem::app

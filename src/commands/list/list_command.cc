@@ -56,7 +56,7 @@ std::vector<Row> Rows(const std::string& wanted) {
   throw UsageError("catalogue " + config::UnknownName(wanted, names));
 }
 
-void Print(const std::vector<Row>& rows, const std::string& format) {
+void PrintList(const std::vector<Row>& rows, const std::string& format) {
   report::Table table({{.name = "name", .when_long = report::LongText::kKeep},
                        {.name = "summary", .when_long = report::LongText::kWrap}},
                       {.heading = false});
@@ -64,7 +64,7 @@ void Print(const std::vector<Row>& rows, const std::string& format) {
   fmt::print("{}", table.Format(format, OutputStyle()));
 }
 
-CommandBody Configure(Flags& flags) {
+CommandBody ConfigureList(Flags& flags) {
   const auto options = std::make_shared<ListOptions>();
   std::string names;
   for (const config::Catalogue& catalogue : AllCatalogues()) {
@@ -77,10 +77,10 @@ CommandBody Configure(Flags& flags) {
   flags.Add("--format", options->format, "text, tsv or json")
       .OneOf({"text", "tsv", "json"})
       .ShowDefault();
-  return [options](const Globals&) { Print(Rows(options->catalogue), options->format); };
+  return [options](const Globals&) { PrintList(Rows(options->catalogue), options->format); };
 }
 
-constexpr Example kExamples[] = {
+constexpr Example kListExamples[] = {
     {"tandem list objectives", "Name all objectives"},
     {"tandem list keys --format tsv", "Name all keys of recipes, for programs"},
 };
@@ -89,7 +89,7 @@ constexpr Example kExamples[] = {
 
 extern const Command kListCommand{
     {.name = "list", .summary = "List objectives, measures, recipe keys and other names"},
-    Configure,
-    kExamples};
+    ConfigureList,
+    kListExamples};
 
 }  // namespace tandem::app

@@ -10,7 +10,7 @@
 namespace tandem::app {
 namespace {
 
-CommandBody Configure(Flags& flags) {
+CommandBody ConfigureLoss(Flags& flags) {
   const auto options = std::make_shared<LossOptions>();
   flags
       .Add("cases", options->cases,
@@ -33,7 +33,7 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
-constexpr Example kExamples[] = {
+constexpr Example kLossExamples[] = {
     {"tandem loss cases.json", "Print losses and gradients as JSON"},
     {"tandem loss cases.json --check", "Compare with those that the cases carry"},
 };
@@ -42,7 +42,7 @@ constexpr Example kExamples[] = {
 
 extern const Command kLossCommand{
     {.name = "loss", .summary = "Evaluate objectives on given embeddings, with gradients"},
-    Configure,
-    kExamples};
+    ConfigureLoss,
+    kLossExamples};
 
 }  // namespace tandem::app

@@ -54,7 +54,7 @@ Merge MergeInto(const weights::ModelFolder& base, const weights::AdapterFolder& 
 }
 
 // Throws if the output exists, even as a link that points nowhere.
-void CheckOutput(const std::filesystem::path& output) {
+void CheckMergeOutput(const std::filesystem::path& output) {
   std::error_code error;
   if (!std::filesystem::exists(std::filesystem::symlink_status(output, error))) return;
   throw UsageError(
@@ -62,7 +62,7 @@ void CheckOutput(const std::filesystem::path& output) {
 }
 
 void RunMerge(const MergeOptions& options) {
-  CheckOutput(options.output);
+  CheckMergeOutput(options.output);
   weights::TowerFolders folders = weights::ReadTowerFolders(options.base);
   if (folders.document) {
     throw UsageError(fmt::format(
@@ -95,7 +95,7 @@ void RunMerge(const MergeOptions& options) {
                    options.base, adapter.pairs.size(), adapter.settings.rank));
 }
 
-CommandBody Configure(Flags& flags) {
+CommandBody ConfigureMerge(Flags& flags) {
   const auto options = std::make_shared<MergeOptions>();
   flags
       .Add("adapter", options->adapter,
@@ -110,7 +110,7 @@ CommandBody Configure(Flags& flags) {
   return [options](const Globals&) { RunMerge(*options); };
 }
 
-constexpr Example kExamples[] = {
+constexpr Example kMergeExamples[] = {
     {"tandem merge runs/mine/adapter --base models/base --output models/mine",
      "Make a whole model of an adapter"},
     {"tandem merge runs/two/adapter/query --base models/base --output models/two/query",
@@ -121,7 +121,7 @@ constexpr Example kExamples[] = {
 
 extern const Command kMergeCommand{
     {.name = "merge", .summary = "Make a whole model of an adapter and its base"},
-    Configure,
-    kExamples};
+    ConfigureMerge,
+    kMergeExamples};
 
 }  // namespace tandem::app

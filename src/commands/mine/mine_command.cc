@@ -69,7 +69,7 @@ void RunMineByRun(const MineOptions& options) {
   FinishMining(data, options.rules, mined, options.source, options.output);
 }
 
-void AddInputFlags(Flags& flags, MineOptions& options) {
+void AddMineInputFlags(Flags& flags, MineOptions& options) {
   flags.Add("--model", options.model.model, "Model folder that ranks the corpus");
   flags.Add("--run", options.run, "TREC run whose ranking is used instead of a model's");
   flags
@@ -110,10 +110,10 @@ void AddRuleFlags(Flags& flags, Given& given) {
                   "Draw the negatives from the range (by --seed), not the best of it");
 }
 
-CommandBody Configure(Flags& flags) {
+CommandBody ConfigureMine(Flags& flags) {
   const auto given = std::make_shared<Given>();
   MineOptions& options = given->options;
-  AddInputFlags(flags, options);
+  AddMineInputFlags(flags, options);
   AddRuleFlags(flags, *given);
   AddTimeoutFlag(flags, options.job);
   flags
@@ -149,7 +149,7 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
-constexpr Example kExamples[] = {
+constexpr Example kMineExamples[] = {
     {"tandem mine --model models/base --dataset data/mine --output mined.jsonl",
      "Find negatives among a model's best documents"},
     {"tandem mine --run bm25.trec --dataset data/mine --range 5:50 --output mined.jsonl",
@@ -160,7 +160,7 @@ constexpr Example kExamples[] = {
 
 extern const Command kMineCommand{
     {.name = "mine", .summary = "Find hard negatives for the queries of a data set"},
-    Configure,
-    kExamples};
+    ConfigureMine,
+    kMineExamples};
 
 }  // namespace tandem::app

@@ -18,7 +18,7 @@
 namespace tandem::app {
 namespace {
 
-void CheckOutput(const PairsOptions& options) {
+void CheckPairsOutput(const PairsOptions& options) {
   if (options.dry_run && !options.output.empty()) {
     throw UsageError("--dry-run writes nothing; it excludes --output");
   }
@@ -30,8 +30,8 @@ void CheckOutput(const PairsOptions& options) {
 }
 
 // Checks all flags before any file is opened.
-void CheckOptions(const PairsOptions& options) {
-  CheckOutput(options);
+void CheckPairsOptions(const PairsOptions& options) {
+  CheckPairsOutput(options);
   const bool has_model = !options.model.model.empty();
   if (options.passage_tokens && !has_model) {
     throw UsageError("--passage-tokens counts a model's tokens: name its folder with --model");
@@ -55,7 +55,7 @@ void CheckOptions(const PairsOptions& options) {
   }
 }
 
-CommandBody Configure(Flags& flags) {
+CommandBody ConfigurePairs(Flags& flags) {
   const auto options = std::make_shared<PairsOptions>();
   const auto sources = std::make_shared<std::string>();
   flags
@@ -104,13 +104,13 @@ CommandBody Configure(Flags& flags) {
   return [options, sources](const Globals& globals) {
     options->globals = globals;
     options->sources = SplitAtCommas(*sources);
-    CheckOptions(*options);
+    CheckPairsOptions(*options);
     if (options->round_trip) WaitBriefly();
     options->corpus_only ? RunCorpusOnly(*options) : RunPairs(*options);
   };
 }
 
-constexpr Example kExamples[] = {
+constexpr Example kPairsExamples[] = {
     {"tandem pairs handbook/ -o data/handbook",
      "Make training pairs of what a folder of pages holds"},
     {"tandem pairs handbook/ --corpus-only --passage-tokens 256 --model models/base -o "
@@ -122,7 +122,7 @@ constexpr Example kExamples[] = {
 
 extern const Command kPairsCommand{
     {.name = "pairs", .summary = "Make a data set, or a corpus, of documents alone"},
-    Configure,
-    kExamples};
+    ConfigurePairs,
+    kPairsExamples};
 
 }  // namespace tandem::app

@@ -15,7 +15,7 @@ namespace tandem::app {
 namespace {
 
 // Checks the options before a model or data are read, and runs the command.
-void RunChecked(const PruneOptions& options) {
+void RunCheckedPrune(const PruneOptions& options) {
   if (!(options.keep > 0 && options.keep <= 1)) {
     throw UsageError(fmt::format(
         "--keep is {}; expected a share of the pairs above 0 and at most 1", options.keep));
@@ -28,7 +28,7 @@ void RunChecked(const PruneOptions& options) {
   RunPrune(options);
 }
 
-CommandBody Configure(Flags& flags) {
+CommandBody ConfigurePrune(Flags& flags) {
   const auto options = std::make_shared<PruneOptions>();
   flags
       .Add("data", options->dataset,
@@ -73,11 +73,11 @@ CommandBody Configure(Flags& flags) {
   AddLengthFlags(flags, options->model);
   return [options](const Globals& globals) {
     options->globals = globals;
-    RunChecked(*options);
+    RunCheckedPrune(*options);
   };
 }
 
-constexpr Example kExamples[] = {
+constexpr Example kPruneExamples[] = {
     {"tandem prune data/mine --model models/base --keep 0.5 --output data/half",
      "Keep the half of the pairs that scores highest"},
     {"tandem prune pairs.jsonl --model models/base --keep 0.25 --score consistency --output "
@@ -89,7 +89,7 @@ constexpr Example kExamples[] = {
 
 extern const Command kPruneCommand{
     {.name = "prune", .summary = "Leave out the pairs of a data set that a model scores lowest"},
-    Configure,
-    kExamples};
+    ConfigurePrune,
+    kPruneExamples};
 
 }  // namespace tandem::app

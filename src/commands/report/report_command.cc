@@ -74,7 +74,7 @@ void RunReport(const ReportOptions& options) {
   std::cout << (output / "index.html").native() << "\n";
 }
 
-CommandBody Configure(Flags& flags) {
+CommandBody ConfigureReport(Flags& flags) {
   auto options = std::make_shared<ReportOptions>();
   flags
       .Add("run", options->inputs,
@@ -106,7 +106,7 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
-constexpr Example kExamples[] = {
+constexpr Example kReportExamples[] = {
     {"tandem report runs/mine --dataset data/mine",
      "Write a page: before and after, curves, failures"},
     {"tandem report runs/mine runs/two --output compared", "Show two runs beside each other"},
@@ -116,7 +116,7 @@ constexpr Example kExamples[] = {
 
 extern const Command kReportCommand{
     {.name = "report", .summary = "Write the HTML page of a run, or of several beside each other"},
-    Configure,
-    kExamples};
+    ConfigureReport,
+    kReportExamples};
 
 }  // namespace tandem::app

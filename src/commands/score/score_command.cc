@@ -39,7 +39,7 @@ void AddDataFlags(Flags& flags, ScoreOptions& options) {
   AddLineFlags(flags, options.lines);
 }
 
-CommandBody Configure(Flags& flags) {
+CommandBody ConfigureScore(Flags& flags) {
   const auto options = std::make_shared<ScoreOptions>();
   flags
       .Add("--model", options->model.model,
@@ -64,7 +64,7 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
-constexpr Example kExamples[] = {
+constexpr Example kScoreExamples[] = {
     {"tandem score --model models/base --pairs data/mine --as grades --output data/graded",
      "Grade pairs for bixse"},
     {"tandem score --model models/cross --pairs mined.jsonl --as teacher --output taught.jsonl",
@@ -76,7 +76,7 @@ constexpr Example kExamples[] = {
 extern const Command kScoreCommand{
     {.name = "score",
      .summary = "Grade the pairs of a data set by a model, or score them as a teacher"},
-    Configure,
-    kExamples};
+    ConfigureScore,
+    kScoreExamples};
 
 }  // namespace tandem::app

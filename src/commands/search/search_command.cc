@@ -129,7 +129,7 @@ void RunInIndex(SearchOptions options) {
   RunIndexSearch(options);
 }
 
-CommandBody Configure(Flags& flags) {
+CommandBody ConfigureSearch(Flags& flags) {
   const auto options = std::make_shared<SearchOptions>();
   const auto texts = std::make_shared<std::vector<std::string>>();
   flags.Add("index", options->index, "Index to search (tandem index build), a folder");
@@ -186,7 +186,7 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
-constexpr Example kExamples[] = {
+constexpr Example kSearchExamples[] = {
     {"tandem search mine.index 'a question' --filter 'year>=2020' --highlight", "Ask an index"},
     {"tandem search --model runs/mine/model --dataset data/mine --output run.trec",
      "Write the run of all test queries of a data set"},
@@ -204,6 +204,8 @@ std::string WhatIsAsked(const SearchOptions& options) {
 }
 
 extern const Command kSearchCommand{
-    {.name = "search", .summary = "Find the best documents for queries"}, Configure, kExamples};
+    {.name = "search", .summary = "Find the best documents for queries"},
+    ConfigureSearch,
+    kSearchExamples};
 
 }  // namespace tandem::app

@@ -49,7 +49,7 @@ void AskForHealth(const ServeCommandOptions& options) {
   if (!problem.empty()) throw CheckFailed(problem);
 }
 
-void RunChecked(const ServeCommandOptions& options) {
+void RunCheckedServe(const ServeCommandOptions& options) {
   if (options.health) return AskForHealth(options);
   for (const std::string& origin : options.origins) CheckOrigin(origin);
   CheckHeader(options.client_header);
@@ -94,7 +94,7 @@ void AddLimits(Flags& flags, ServeCommandOptions& options) {
       .ShowDefault();
 }
 
-CommandBody Configure(Flags& flags) {
+CommandBody ConfigureServe(Flags& flags) {
   const auto options = std::make_shared<ServeCommandOptions>();
   flags.Add("source", options->source, "Model folder, or index (tandem index build)")
       .Takes("MODEL|INDEX")
@@ -130,11 +130,11 @@ CommandBody Configure(Flags& flags) {
       "and swaps it in. TLS is a proxy's work.");
   return [options](const Globals& globals) {
     options->globals = globals;
-    RunChecked(*options);
+    RunCheckedServe(*options);
   };
 }
 
-constexpr Example kExamples[] = {
+constexpr Example kServeExamples[] = {
     {"tandem serve runs/mine/model",
      "Answer as OpenAI's embedding clients ask, at http://127.0.0.1:8080"},
     {"tandem serve mine.index --token-file tokens",
@@ -146,7 +146,7 @@ constexpr Example kExamples[] = {
 
 extern const Command kServeCommand{
     {.name = "serve", .summary = "Answer requests over HTTP: embeddings and search"},
-    Configure,
-    kExamples};
+    ConfigureServe,
+    kServeExamples};
 
 }  // namespace tandem::app

@@ -155,7 +155,7 @@ void RunTokenize(const TokenizeOptions& options) {
   }
 }
 
-CommandBody Configure(Flags& flags) {
+CommandBody ConfigureTokenize(Flags& flags) {
   auto options = std::make_shared<TokenizeOptions>();
   flags.Add("--model", options->model, "Model folder with tokenizer.json or vocab.txt").Required();
   flags
@@ -177,7 +177,7 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
-constexpr Example kExamples[] = {
+constexpr Example kTokenizeExamples[] = {
     {"tandem tokenize --model models/all-MiniLM-L6-v2 < lines.txt",
      "Print a line of ids for each line"},
     {"tandem tokenize --model models/all-MiniLM-L6-v2 --kind query < lines.txt",
@@ -189,7 +189,7 @@ constexpr Example kExamples[] = {
 extern const Command kTokenizeCommand{
     {.name = "tokenize",
      .summary = "Print the token ids of texts, as a model's tokenizer makes them"},
-    Configure,
-    kExamples};
+    ConfigureTokenize,
+    kTokenizeExamples};
 
 }  // namespace tandem::app

@@ -56,7 +56,7 @@ void CheckFormat(TrainOptions& options) {
   }
 }
 
-CommandBody Configure(Flags& flags) {
+CommandBody ConfigureTrain(Flags& flags) {
   const auto options = std::make_shared<TrainOptions>();
   flags.Add("recipe", options->recipe, "The recipe, a TOML file").Required();
   flags.Add("--set", options->sets, "Set a key of the recipe: KEY=VALUE (repeatable)")
@@ -98,7 +98,7 @@ CommandBody Configure(Flags& flags) {
   };
 }
 
-constexpr Example kExamples[] = {
+constexpr Example kTrainExamples[] = {
     {"tandem train mine.toml --output runs/mine",
      "Train as a recipe says; the best model is runs/mine/model"},
     {"tandem train mine.toml --output runs/two --set train.batch=32 --check",
@@ -108,6 +108,6 @@ constexpr Example kExamples[] = {
 }  // namespace
 
 extern const Command kTrainCommand{
-    {.name = "train", .summary = "Train a model as a recipe says"}, Configure, kExamples};
+    {.name = "train", .summary = "Train a model as a recipe says"}, ConfigureTrain, kTrainExamples};
 
 }  // namespace tandem::app

@@ -9,11 +9,11 @@
 namespace tandem::app {
 namespace {
 
-CommandBody Configure(Flags&) {
+CommandBody ConfigureVersion(Flags&) {
   return [](const Globals&) { std::puts(VersionText().c_str()); };
 }
 
-constexpr Example kExamples[] = {
+constexpr Example kVersionExamples[] = {
     {"tandem version", "Say what this build and this machine can do"},
     {"tandem --version", "Say the same"},
 };
@@ -22,7 +22,7 @@ constexpr Example kExamples[] = {
 
 extern const Command kVersionCommand{
     {.name = "version", .summary = "Print the version and what this build holds"},
-    Configure,
-    kExamples};
+    ConfigureVersion,
+    kVersionExamples};
 
 }  // namespace tandem::app

@@ -11,11 +11,11 @@ namespace tandem::eval {
 namespace {
 
 // Above it, a sum of grades may not be finite any more.
-constexpr double kLargeGrade = 1e290;
+constexpr double kNdcgLargeGrade = 1e290;
 
 double Ndcg(const JudgedRanking& ranking, const Measure& measure) {
   // A common factor of all gains changes nothing.
-  const double factor = HighestGrade(ranking) > kLargeGrade ? 1 / kLargeGrade : 1;
+  const double factor = HighestGrade(ranking) > kNdcgLargeGrade ? 1 / kNdcgLargeGrade : 1;
   return NormalizedGain(ranking, measure.cut_off,
                         [factor](double grade) { return grade * factor; });
 }

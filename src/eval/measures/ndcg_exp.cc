@@ -15,11 +15,11 @@ namespace tandem::eval {
 namespace {
 
 // Above it, a sum of gains may not be finite any more.
-constexpr double kLargeGrade = 900;
+constexpr double kNdcgExpLargeGrade = 900;
 
 double NdcgExp(const JudgedRanking& ranking, const Measure& measure) {
   // Gains times 2^-shift: a common factor changes nothing. 0 for all grades that people give.
-  const double shift = std::max(0.0, HighestGrade(ranking) - kLargeGrade);
+  const double shift = std::max(0.0, HighestGrade(ranking) - kNdcgExpLargeGrade);
   const double one = std::exp2(-shift);
   return NormalizedGain(ranking, measure.cut_off,
                         [shift, one](double grade) { return std::exp2(grade - shift) - one; });

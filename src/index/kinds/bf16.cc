@@ -5,7 +5,7 @@
 namespace tandem::index {
 namespace {
 
-KindCost Cost(size_t rows, size_t width, const config::Params&) {
+KindCost Bf16Cost(size_t rows, size_t width, const config::Params&) {
   const double bytes =
       static_cast<double>(rows) * static_cast<double>(PaddedWidth(width)) * sizeof(uint16_t);
   return {.resident_bytes = bytes, .disk_bytes = bytes};
@@ -19,6 +19,6 @@ extern const IndexKindInfo kBf16{
          "exact: compares a query with every vector rounded to bf16, in half the memory, and "
          "with the float32 vectors of those that may be among the best"},
     true,
-    Cost};
+    Bf16Cost};
 
 }  // namespace tandem::index

@@ -4,7 +4,7 @@
 namespace tandem::index {
 namespace {
 
-KindCost Cost(size_t rows, size_t width, const config::Params&) {
+KindCost Fp32Cost(size_t rows, size_t width, const config::Params&) {
   return {.resident_bytes = static_cast<double>(rows) * static_cast<double>(width) * sizeof(float),
           .disk_bytes = 0};
 }
@@ -12,6 +12,8 @@ KindCost Cost(size_t rows, size_t width, const config::Params&) {
 }  // namespace
 
 extern const IndexKindInfo kFp32{
-    {.name = "fp32", .summary = "exact: compares a query with every float32 vector"}, true, Cost};
+    {.name = "fp32", .summary = "exact: compares a query with every float32 vector"},
+    true,
+    Fp32Cost};
 
 }  // namespace tandem::index

@@ -15,7 +15,7 @@ namespace {
 
 using config::Integer;
 
-constexpr config::ParamInfo kParams[] = {
+constexpr config::ParamInfo kHnswParams[] = {
     Integer("m", "links", "links of a row on each upper layer; the lowest layer has twice as many",
             16, {4, 128})
         .Elsewhere("hnswlib, FAISS: `M`"),
@@ -31,13 +31,13 @@ constexpr double kQuerySeconds = 0.13e-3;
 constexpr double kBuildSeconds = 0.23e-3;
 
 // More links where nearly everything is to be found.
-config::Params Suited(size_t, size_t, double recall) {
-  config::Params params(kParams);
+config::Params HnswSuited(size_t, size_t, double recall) {
+  config::Params params(kHnswParams);
   if (recall > 0.98) params.Set("m", int64_t{32});
   return params;
 }
 
-KindCost Cost(size_t rows, size_t width, const config::Params& params) {
+KindCost HnswCost(size_t rows, size_t width, const config::Params& params) {
   const double m = static_cast<double>(params.Integer("m"));
   const double n = static_cast<double>(rows), e = static_cast<double>(width);
   // A row has 1 / (m - 1) upper layers on average, of m links each.
@@ -59,9 +59,9 @@ extern const IndexKindInfo kHnsw{
      .summary = "a graph of neighbours over int8 rows in memory: fastest, for up to some millions",
      .source = "Malkov and Yashunin 2018, built by FAISS, whose default for m is 32 and for "
                "ef_construction 40; m = 16 is hnswlib's",
-     .params = kParams},
+     .params = kHnswParams},
     false,
-    Cost,
-    Suited};
+    HnswCost,
+    HnswSuited};
 
 }  // namespace tandem::index

@@ -5,7 +5,7 @@
 namespace tandem::index {
 namespace {
 
-KindCost Cost(size_t rows, size_t width, const config::Params&) {
+KindCost Int8Cost(size_t rows, size_t width, const config::Params&) {
   const double bytes =
       static_cast<double>(rows) * static_cast<double>(PaddedWidth(width) + sizeof(float));
   return {.resident_bytes = bytes, .disk_bytes = bytes};
@@ -18,6 +18,6 @@ extern const IndexKindInfo kInt8{
      .summary = "exact: compares a query with 8-bit codes of every vector, in a quarter of the "
                 "memory, and with the float32 vectors of those that may be among the best"},
     true,
-    Cost};
+    Int8Cost};
 
 }  // namespace tandem::index

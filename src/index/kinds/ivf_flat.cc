@@ -8,7 +8,7 @@ namespace {
 constexpr config::ChoiceInfo kCodes[] = {
     {"int8", "a quarter of the bytes; what is found is scored again by the float32 rows"},
     {"fp32", "the rows themselves"}};
-constexpr config::ParamInfo kParams[] = {
+constexpr config::ParamInfo kIvfFlatParams[] = {
     kListsParam, config::Choice("codes", "what the lists hold of a row", "int8", kCodes),
     kRecallParam};
 
@@ -18,13 +18,13 @@ constexpr double kSecondsOfInt8 = 0.045e-9;
 constexpr double kSecondsOfFloat = 0.16e-9;
 
 // Lists written out, whose default depends on the rows.
-config::Params Suited(size_t rows, size_t, double) {
-  config::Params params(kParams);
+config::Params IvfFlatSuited(size_t rows, size_t, double) {
+  config::Params params(kIvfFlatParams);
   params.Set("lists", static_cast<int64_t>(ListCount(rows, 0)));
   return params;
 }
 
-KindCost Cost(size_t rows, size_t width, const config::Params& params) {
+KindCost IvfFlatCost(size_t rows, size_t width, const config::Params& params) {
   const bool int8 = params.String("codes") == "int8";
   const double e = static_cast<double>(width);
   const size_t lists = ListCount(rows, static_cast<size_t>(params.Integer("lists")));
@@ -40,9 +40,9 @@ extern const IndexKindInfo kIvfFlat{
      .source = "Sivic and Zisserman 2003 (inverted file), as FAISS's IndexIVFFlat; differs: rows "
                "are int8 unless asked otherwise, and the number of lists that a search reads is "
                "measured",
-     .params = kParams},
+     .params = kIvfFlatParams},
     false,
-    Cost,
-    Suited};
+    IvfFlatCost,
+    IvfFlatSuited};
 
 }  // namespace tandem::index

@@ -12,7 +12,7 @@ namespace {
 
 using config::Integer;
 
-constexpr config::ParamInfo kParams[] = {
+constexpr config::ParamInfo kIvfPqParams[] = {
     kListsParam,
     Integer("code_bytes", "bytes",
             "length of a row's code, which must divide the embedding's width; 0: an eighth of the "
@@ -33,8 +33,8 @@ constexpr double kSecondsOfRow = 0.15e-6;
 constexpr double kPage = 4096;  // bytes that a row from the disk takes at least
 
 // Returns the values that the defaults stand for.
-config::Params Suited(size_t rows, size_t width, double) {
-  config::Params params(kParams);
+config::Params IvfPqSuited(size_t rows, size_t width, double) {
+  config::Params params(kIvfPqParams);
   params.Set("lists", static_cast<int64_t>(ListCount(rows, 0)));
   params.Set("code_bytes", static_cast<int64_t>(ProductCodeBytes(width, 0)));
   return params;
@@ -50,7 +50,7 @@ void Check(size_t width, const config::Params& params) {
                   bytes, below));
 }
 
-KindCost Cost(size_t rows, size_t width, const config::Params& params) {
+KindCost IvfPqCost(size_t rows, size_t width, const config::Params& params) {
   const size_t bytes = ProductCodeBytes(width, static_cast<size_t>(params.Integer("code_bytes")));
   const size_t lists = ListCount(rows, static_cast<size_t>(params.Integer("lists")));
   KindCost cost = ListsCost({.count = rows, .width = width}, lists, static_cast<double>(bytes),
@@ -72,10 +72,10 @@ extern const IndexKindInfo kIvfPq{
      .summary = "lists of short codes on disk, whose best rows are scored again exactly",
      .source = "Jégou et al. 2011 (product quantization of residuals), as FAISS's IndexIVFPQ with "
                "IndexRefineFlat; differs: refinement reads the float32 rows from the disk",
-     .params = kParams},
+     .params = kIvfPqParams},
     false,
-    Cost,
-    Suited,
+    IvfPqCost,
+    IvfPqSuited,
     Check};
 
 }  // namespace tandem::index

@@ -18,12 +18,12 @@
 namespace tandem::objective {
 namespace {
 
-constexpr std::string_view kPurpose =
+constexpr std::string_view kBixsePurpose =
     R"(For graded judgements, and for scores that are to be probabilities: each pair is judged by
 itself, and sigma(a s + b) learns its grade. Scale and bias are saved in the model's
 tandem.json.)";
 
-constexpr std::string_view kFormula =
+constexpr std::string_view kBixseFormula =
     R"(L = 1/Q sum_i sum_j -[ z_ij log sigma(x_ij) + (1 - z_ij) log sigma(-x_ij) ],  x = a s + b
 
 a = scale, b = bias, sigma = the logistic function; j are the labelled documents of query i with
@@ -114,7 +114,7 @@ class Bixse final : public Formula {
 
 // 20: the paper's runs. 100 is ours: the paper gives the bias a learning rate of its own, but no
 // value.
-constexpr config::ParamInfo kParams[] = {
+constexpr config::ParamInfo kBixseParams[] = {
     config::Number("scale", "", "multiplies scores before the sigmoid", 20, {1e-3, 1e4}),
     config::OptionalNumber("bias", "", "added to scaled scores before the sigmoid",
                            "starts where the first batch's mean score has its mean grade as "
@@ -132,7 +132,7 @@ constexpr config::ParamInfo kParams[] = {
                }),
     SimilarityKind()};
 
-StatePlan StatesOf(const config::Params& params) {
+StatePlan StatesOfBixse(const config::Params& params) {
   return {.logistic = true,
           .learn_scale = params.Boolean("learn_scale"),
           .learn_bias = params.Boolean("learn_bias"),
@@ -147,11 +147,11 @@ extern const ObjectiveInfo kBixse{
     {.name = "bixse",
      .summary = "binary cross-entropy with graded labels over all labelled and negative cells",
      .source = "BiXSE eq. 2 (Tsirigotis et al.)",
-     .params = kParams},
-    kPurpose,
-    kFormula,
+     .params = kBixseParams},
+    kBixsePurpose,
+    kBixseFormula,
     [](const config::Params&) { return Needs{.grades = true, .graded_own = true}; },
     MakeFormula<Bixse>,
-    StatesOf};
+    StatesOfBixse};
 
 }  // namespace tandem::objective

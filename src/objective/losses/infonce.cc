@@ -13,11 +13,11 @@
 namespace tandem::objective {
 namespace {
 
-constexpr std::string_view kPurpose =
+constexpr std::string_view kInfoNcePurpose =
     R"(For ranking: each query learns to tell its paired document from the rest of the batch. Scores
 are comparable within a query only; larger batches and hard negatives make the task harder.)";
 
-constexpr std::string_view kFormula =
+constexpr std::string_view kInfoNceFormula =
     R"(L = 1/Q sum_i -log( e^{s_i+/t} / (e^{s_i+/t} + sum_{j in neg(i)} e^{s_ij/t}) )
 
 t = temperature, neg(i) = the documents that the mask of query i allows. directions = "both" adds
@@ -44,7 +44,7 @@ class InfoNce final : public Formula {
 };
 
 // 0.05: sentence-transformers' scale of 20. The papers' runs have 0.01 to 0.05.
-constexpr config::ParamInfo kParams[] = {Temperature(0.05), Directions(), SimilarityKind()};
+constexpr config::ParamInfo kInfoNceParams[] = {Temperature(0.05), Directions(), SimilarityKind()};
 
 }  // namespace
 
@@ -52,9 +52,9 @@ extern const ObjectiveInfo kInfoNce{
     {.name = "infonce",
      .summary = "softmax cross-entropy of the paired document against the negatives",
      .source = "MW paper eq. 4; van den Oord et al. 2018",
-     .params = kParams},
-    kPurpose,
-    kFormula,
+     .params = kInfoNceParams},
+    kInfoNcePurpose,
+    kInfoNceFormula,
     [](const config::Params& params) {
       return Needs{.separable_by_row = params.String("directions") != "both"};
     },

@@ -12,11 +12,11 @@
 namespace tandem::objective {
 namespace {
 
-constexpr std::string_view kPurpose =
+constexpr std::string_view kKlDistillationPurpose =
     R"(For learning from a teacher that scored some documents of each query: its preferences among
 them are reproduced.)";
 
-constexpr std::string_view kFormula =
+constexpr std::string_view kKlDistillationFormula =
     R"(L = 1/Q sum_i KL( softmax_j(t_ij/t') || softmax_j(s_ij/t) )
 
 j = the labelled documents of query i, t_ij = the teacher's scores, t = temperature,
@@ -65,7 +65,7 @@ class KlDistillation final : public Formula {
 };
 
 // 0.05: as infonce. 1: a teacher's logits are taken as they are.
-constexpr config::ParamInfo kParams[] = {
+constexpr config::ParamInfo kKlDistillationParams[] = {
     config::Number("temperature", "score units", "divides scores before the softmax", 0.05,
                    kTemperatureRange)
         .Elsewhere(
@@ -82,10 +82,10 @@ extern const ObjectiveInfo kKlDistillation{
     {.name = "kl_distillation",
      .summary = "divergence of the model's from the teacher's distribution over labelled documents",
      .source = "BiXSE section 2",
-     .params = kParams,
+     .params = kKlDistillationParams,
      .idle_keys = kIdleBesideTeacher},
-    kPurpose,
-    kFormula,
+    kKlDistillationPurpose,
+    kKlDistillationFormula,
     [](const config::Params&) {
       return Needs{.teacher = true, .graded_own = true, .negatives = false};
     },

@@ -20,10 +20,10 @@
 namespace tandem::objective {
 namespace {
 
-constexpr std::string_view kPurpose =
+constexpr std::string_view kLambdaLossPurpose =
     R"(For graded judgements, when what counts is the order near the top (nDCG).)";
 
-constexpr std::string_view kFormula =
+constexpr std::string_view kLambdaLossFormula =
     R"(L = mean over pairs (i, j, k) of -w log2 sigma( a (s_ij - s_ik) )
 
 a = scale, sigma = the logistic function; j and k are labelled documents of query i with their
@@ -187,7 +187,7 @@ constexpr config::ChoiceInfo kWeightings[] = {
     {"ndcg2++", "mu times ndcg2 plus lambdarank"}};
 
 // 20: the scale of the BiXSE runs. 10: Wang et al.'s weight of NDCG-Loss2 in NDCG-Loss2++.
-constexpr config::ParamInfo kParams[] = {
+constexpr config::ParamInfo kLambdaLossParams[] = {
     config::Choice("weighting", "what a pair weighs", "ndcg2", kWeightings)
         .Elsewhere("sentence-transformers: `weighting_scheme` of the cross-encoders' `LambdaLoss`"),
     config::Number("scale", "", "multiplies score differences before the sigmoid", 20, {1e-3, 1e4})
@@ -204,9 +204,9 @@ extern const ObjectiveInfo kLambdaLoss{
     {.name = "lambda_loss",
      .summary = "pairwise logistic loss weighted by the change in nDCG",
      .source = "Wang et al. 2018; BiXSE appendix",
-     .params = kParams},
-    kPurpose,
-    kFormula,
+     .params = kLambdaLossParams},
+    kLambdaLossPurpose,
+    kLambdaLossFormula,
     [](const config::Params&) {
       return Needs{.grades = true, .graded_own = true, .separable_by_row = false};
     },

@@ -18,12 +18,12 @@
 namespace tandem::objective {
 namespace {
 
-constexpr std::string_view kPurpose =
+constexpr std::string_view kMannWhitneyPurpose =
     R"(Aims at scores that one threshold can serve for all queries: every positive is pushed above
 the negatives of every query, as the pooled AUC counts it. infonce does not see how queries lie
 to each other.)";
 
-constexpr std::string_view kFormula =
+constexpr std::string_view kMannWhitneyFormula =
     R"(L = 1/(P N) sum over positives i and negatives (k, j) of ANY query of
     softplus( (s_kj - s_i+) / t ),  softplus(x) = log(1 + e^x)
 
@@ -88,7 +88,7 @@ constexpr config::ChoiceInfo kForms[] = {
     {"fast", "by expansions: time O(P + N), relative error below 2e-12"}};
 
 // 0.01: "temperature 0.01 for both" losses in the MW paper's experiments.
-constexpr config::ParamInfo kParams[] = {
+constexpr config::ParamInfo kMannWhitneyParams[] = {
     config::Number("temperature", "score units", "divides score differences before the sigmoid",
                    0.01, kTemperatureRange)
         .Elsewhere("as in infonce: sentence-transformers' `scale` is 1 / temperature"),
@@ -104,7 +104,7 @@ constexpr config::ParamInfo kParams[] = {
     config::Choice("form", "how the pairs are summed up", "auto", kForms),
     SimilarityKind()};
 
-StatePlan StatesOf(const config::Params& params) {
+StatePlan StatesOfMannWhitney(const config::Params& params) {
   return {.bank = params.Integer("bank"), .bank_max_age = params.Integer("bank_max_age")};
 }
 
@@ -114,11 +114,11 @@ extern const ObjectiveInfo kMannWhitney{
     {.name = "mann_whitney",
      .summary = "smooth 1 - AUC: every paired document above every query's negatives",
      .source = "MW paper eq. 2 and 3, with temperature and 1/N",
-     .params = kParams},
-    kPurpose,
-    kFormula,
+     .params = kMannWhitneyParams},
+    kMannWhitneyPurpose,
+    kMannWhitneyFormula,
     [](const config::Params&) { return Needs{.separable_by_row = false}; },
     MakeFormula<MannWhitney>,
-    StatesOf};
+    StatesOfMannWhitney};
 
 }  // namespace tandem::objective

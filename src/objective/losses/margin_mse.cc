@@ -14,11 +14,11 @@
 namespace tandem::objective {
 namespace {
 
-constexpr std::string_view kPurpose =
+constexpr std::string_view kMarginMsePurpose =
     R"(For learning from a teacher (a cross-encoder, say) that scored some documents of each query:
 its differences of scores are reproduced.)";
 
-constexpr std::string_view kFormula =
+constexpr std::string_view kMarginMseFormula =
     R"(L = mean over queries i and their other labelled documents j of
     ( a (s_i+ - s_ij) - (t_i+ - t_ij) )^2
 
@@ -67,7 +67,7 @@ class MarginMse final : public Formula {
 };
 
 // 1 and dot: the original compares dot products with the teacher's logits as they are.
-constexpr config::ParamInfo kParams[] = {
+constexpr config::ParamInfo kMarginMseParams[] = {
     config::Number("scale", "teacher units per score unit",
                    "multiplies score margins before they are compared", 1, {1e-3, 1e4})
         .Elsewhere("sentence-transformers: `MarginMSELoss` has none, which is 1"),
@@ -79,10 +79,10 @@ extern const ObjectiveInfo kMarginMse{
     {.name = "margin_mse",
      .summary = "squared difference of the model's and the teacher's margins",
      .source = "BiXSE section 5, baseline (Hofstaetter et al. 2020)",
-     .params = kParams,
+     .params = kMarginMseParams,
      .idle_keys = kIdleBesideTeacher},
-    kPurpose,
-    kFormula,
+    kMarginMsePurpose,
+    kMarginMseFormula,
     [](const config::Params&) {
       return Needs{
           .teacher = true, .graded_own = true, .negatives = false, .separable_by_row = false};

@@ -13,10 +13,10 @@
 namespace tandem::objective {
 namespace {
 
-constexpr std::string_view kPurpose =
+constexpr std::string_view kPairPurpose =
     R"(As infonce, with the documents of a batch pushed apart from each other as well.)";
 
-constexpr std::string_view kFormula =
+constexpr std::string_view kPairFormula =
     R"(L = (1 - a) InfoNCE + a/Q sum_i -log( e^{s_i+/t} / (e^{s_i+/t} + sum_{j in dneg(i)} e^{sim(p_i, p_j)/t}) )
 
 a = alpha, t = temperature, InfoNCE as in infonce (with directions), dneg(i) = the other queries'
@@ -49,7 +49,7 @@ class Pair final : public Formula {
 };
 
 // 0.1: SamToNe's runs of PAIR.
-constexpr config::ParamInfo kParams[] = {
+constexpr config::ParamInfo kPairParams[] = {
     Temperature(0.01),
     config::Number("alpha", "", "share of the document-document term", 0.1, {0, 1}),
     config::Boolean("include_positive",
@@ -61,7 +61,7 @@ constexpr config::ParamInfo kParams[] = {
                        [](const config::Params& params) { return params.Number("alpha") < 1; }),
     SimilarityKind()};
 
-Needs NeedsOf(const config::Params& params) {
+Needs NeedsOfPair(const config::Params& params) {
   return {.document_document = true, .separable_by_row = params.String("directions") != "both"};
 }
 
@@ -71,10 +71,10 @@ extern const ObjectiveInfo kPair{
     {.name = "pair",
      .summary = "InfoNCE mixed with paired documents against each other",
      .source = "SamToNe eq. 3, with the positive in the denominator; PAIR (Ren et al. 2021)",
-     .params = kParams},
-    kPurpose,
-    kFormula,
-    NeedsOf,
+     .params = kPairParams},
+    kPairPurpose,
+    kPairFormula,
+    NeedsOfPair,
     MakeFormula<Pair>};
 
 }  // namespace tandem::objective

@@ -15,10 +15,10 @@
 namespace tandem::objective {
 namespace {
 
-constexpr std::string_view kPurpose =
+constexpr std::string_view kPairwiseBcePurpose =
     R"(For graded judgements of which only the order is trusted.)";
 
-constexpr std::string_view kFormula =
+constexpr std::string_view kPairwiseBceFormula =
     R"(L = mean over (i, j, k) with z_ij > z_ik of -log sigma( a (s_ij - s_ik) )
 
 a = scale, sigma = the logistic function; j and k are labelled documents of query i with their
@@ -74,7 +74,7 @@ class PairwiseBce final : public Formula {
 };
 
 // 20: the scale of the BiXSE runs.
-constexpr config::ParamInfo kParams[] = {
+constexpr config::ParamInfo kPairwiseBceParams[] = {
     config::Number("scale", "", "multiplies score differences before the sigmoid", 20, {1e-3, 1e4})
         .Elsewhere("sentence-transformers: `sigma` of the cross-encoders' `RankNetLoss`"),
     SimilarityKind()};
@@ -85,9 +85,9 @@ extern const ObjectiveInfo kPairwiseBce{
     {.name = "pairwise_bce",
      .summary = "logistic loss of every pair of documents with different grades",
      .source = "BiXSE appendix (RankNet, Burges et al. 2005)",
-     .params = kParams},
-    kPurpose,
-    kFormula,
+     .params = kPairwiseBceParams},
+    kPairwiseBcePurpose,
+    kPairwiseBceFormula,
     [](const config::Params&) {
       return Needs{.grades = true, .graded_own = true, .separable_by_row = false};
     },

@@ -14,12 +14,12 @@
 namespace tandem::objective {
 namespace {
 
-constexpr std::string_view kPurpose =
+constexpr std::string_view kSamToNePurpose =
     R"(As infonce, for models with two towers and for queries that crowd together: queries must also
 lie closer to their documents than to each other. Its paper found the two towers' spaces
 nearer to each other after it.)";
 
-constexpr std::string_view kFormula =
+constexpr std::string_view kSamToNeFormula =
     R"(L = 1/Q sum_i -log( e^{s_i+/t} / (e^{s_i+/t} + sum_{j in neg(i)} e^{s_ij/t}
                                               + sum_{j in qneg(i)} e^{sim(q_i, q_j)/t}) )
 
@@ -62,7 +62,7 @@ constexpr config::ChoiceInfo kSameTower[] = {
     {"both", "paired documents against each other as well; needs directions = \"both\""}};
 
 // 0.01: the paper's runs.
-constexpr config::ParamInfo kParams[] = {
+constexpr config::ParamInfo kSamToNeParams[] = {
     Temperature(0.01), Directions(),
     config::Choice("same_tower", "which towers compete with themselves", "query", kSameTower)
         .Elsewhere(
@@ -77,7 +77,7 @@ config::ParamProblem Problem(const config::Params& params) {
       "only where they compete for queries"};
 }
 
-Needs NeedsOf(const config::Params& params) {
+Needs NeedsOfSamToNe(const config::Params& params) {
   return {.query_query = true,
           .document_document = Both(params, "same_tower"),
           .separable_by_row = !Both(params, "directions")};
@@ -89,11 +89,11 @@ extern const ObjectiveInfo kSamToNe{
     {.name = "samtone",
      .summary = "InfoNCE in which queries also compete with queries (same-tower negatives)",
      .source = "SamToNe eq. 2 (Moiseev et al. 2023), under -log",
-     .params = kParams,
+     .params = kSamToNeParams,
      .problem = Problem},
-    kPurpose,
-    kFormula,
-    NeedsOf,
+    kSamToNePurpose,
+    kSamToNeFormula,
+    NeedsOfSamToNe,
     MakeFormula<SamToNe>};
 
 }  // namespace tandem::objective

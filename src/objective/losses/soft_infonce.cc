@@ -12,10 +12,10 @@
 namespace tandem::objective {
 namespace {
 
-constexpr std::string_view kPurpose =
+constexpr std::string_view kSoftInfoNcePurpose =
     R"(A baseline for graded judgements: infonce whose target is as soft as the grade.)";
 
-constexpr std::string_view kFormula =
+constexpr std::string_view kSoftInfoNceFormula =
     R"(L = 1/Q sum_i sum_j -y_ij log( e^{s_ij/t} / sum_k e^{s_ik/t} )
 
 t = temperature; j and k are the paired document and neg(i), the documents that the mask of query i
@@ -82,7 +82,7 @@ class SoftInfoNce final : public Formula {
 };
 
 // 0.05: as infonce, whose soft form it is.
-constexpr config::ParamInfo kParams[] = {
+constexpr config::ParamInfo kSoftInfoNceParams[] = {
     Temperature(0.05),
     config::Boolean("spread_negatives", "whether 1 minus the grade is spread over the negatives",
                     true),
@@ -94,9 +94,9 @@ extern const ObjectiveInfo kSoftInfoNce{
     {.name = "soft_infonce",
      .summary = "InfoNCE whose target is the paired document's grade",
      .source = "BiXSE section 5, baseline (Cheng et al. 2023)",
-     .params = kParams},
-    kPurpose,
-    kFormula,
+     .params = kSoftInfoNceParams},
+    kSoftInfoNcePurpose,
+    kSoftInfoNceFormula,
     [](const config::Params&) { return Needs{.grades = true, .graded_own = true}; },
     MakeFormula<SoftInfoNce>};
 

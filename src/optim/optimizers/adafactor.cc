@@ -295,7 +295,7 @@ class Adafactor final : public UpdateRule {
   std::vector<Piece> pieces_;
 };
 
-constexpr config::ParamInfo kParams[] = {
+constexpr config::ParamInfo kAdafactorParams[] = {
     config::Boolean("scale_parameter",
                     "multiplies the learning rate by the root mean square of each parameter, as "
                     "the T5 runs do",
@@ -313,8 +313,8 @@ constexpr config::ParamInfo kParams[] = {
                [](const config::Params& params) { return params.Boolean("scale_parameter"); })
         .Elsewhere("transformers: the second of `eps`")};
 
-std::unique_ptr<UpdateRule> Make(std::vector<ParameterView> parameters,
-                                 const config::Params& params) {
+std::unique_ptr<UpdateRule> MakeAdafactor(std::vector<ParameterView> parameters,
+                                          const config::Params& params) {
   return std::make_unique<Adafactor>(std::move(parameters), AdafactorOptionsOf(params));
 }
 
@@ -335,8 +335,8 @@ extern const OptimizerInfo kAdafactor{
      .summary = "second moments of matrices as rows and columns: little memory; clips each update",
      .source = "Shazeer and Stern 2018, algorithms 4 and 5, without first moment and relative "
                "step, as transformers.Adafactor",
-     .params = kParams},
+     .params = kAdafactorParams},
     /*memory_passes=*/6,
-    Make};
+    MakeAdafactor};
 
 }  // namespace tandem::optim

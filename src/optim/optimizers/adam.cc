@@ -11,10 +11,10 @@
 namespace tandem::optim {
 namespace {
 
-constexpr config::ParamInfo kParams[] = {Beta1(), Beta2(), Epsilon()};
+constexpr config::ParamInfo kAdamParams[] = {Beta1(), Beta2(), Epsilon()};
 
-std::unique_ptr<UpdateRule> Make(std::vector<ParameterView> parameters,
-                                 const config::Params& params) {
+std::unique_ptr<UpdateRule> MakeAdam(std::vector<ParameterView> parameters,
+                                     const config::Params& params) {
   return MakeMomentRule(std::move(parameters), AdamOptions(params));
 }
 
@@ -24,8 +24,8 @@ std::unique_ptr<UpdateRule> Make(std::vector<ParameterView> parameters,
 extern const OptimizerInfo kAdam{{.name = "adam",
                                   .summary = "Adam without weight decay",
                                   .source = "Kingma and Ba 2015, as torch.optim.Adam",
-                                  .params = kParams},
+                                  .params = kAdamParams},
                                  /*memory_passes=*/7,
-                                 Make};
+                                 MakeAdam};
 
 }  // namespace tandem::optim

@@ -11,10 +11,10 @@
 namespace tandem::optim {
 namespace {
 
-constexpr config::ParamInfo kParams[] = {WeightDecay(0.01), Beta1(), Beta2(), Epsilon()};
+constexpr config::ParamInfo kAdamWParams[] = {WeightDecay(0.01), Beta1(), Beta2(), Epsilon()};
 
-std::unique_ptr<UpdateRule> Make(std::vector<ParameterView> parameters,
-                                 const config::Params& params) {
+std::unique_ptr<UpdateRule> MakeAdamW(std::vector<ParameterView> parameters,
+                                      const config::Params& params) {
   return MakeMomentRule(std::move(parameters), AdamWOptions(params));
 }
 
@@ -24,8 +24,8 @@ std::unique_ptr<UpdateRule> Make(std::vector<ParameterView> parameters,
 extern const OptimizerInfo kAdamW{{.name = "adamw",
                                    .summary = "Adam with decoupled weight decay",
                                    .source = "Loshchilov and Hutter 2019, as torch.optim.AdamW",
-                                   .params = kParams},
+                                   .params = kAdamWParams},
                                   /*memory_passes=*/7,
-                                  Make};
+                                  MakeAdamW};
 
 }  // namespace tandem::optim

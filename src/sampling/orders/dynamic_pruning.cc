@@ -319,7 +319,7 @@ class DynamicPruning final : public SteppedOrder {
   size_t proposed_place_ = 0;  // among the open queries, of a random draw
 };
 
-ScoreNeeds NeededScores(const Params& params) {
+ScoreNeeds DynamicPruningScores(const Params& params) {
   return {.cosines = true, .consistencies = PrunesFirst(params) && PrunesByConsistency(params)};
 }
 
@@ -349,7 +349,7 @@ extern const SamplerInfo kDynamicPruning{
      .source = "OPERA (Fang et al.), dynamic pruning, Algorithm 1",
      .params = kDynamicParams},
     MakeDynamicPruning,
-    NeededScores,
+    DynamicPruningScores,
     FollowsLength};
 
 }  // namespace tandem::sampling

@@ -25,7 +25,7 @@
 namespace tandem::sampling {
 namespace {
 
-constexpr config::ParamInfo kParams[] = {
+constexpr config::ParamInfo kInfoBatchParams[] = {
     config::Number("drop", "probability",
                    "each query with a loss below the mean is left out of an epoch with it", 0.5,
                    {0, 0.99}),
@@ -153,7 +153,7 @@ extern const SamplerInfo kInfoBatch{
      .summary =
          "leaves out some queries of low loss each epoch and weighs the others of these more",
      .source = "InfoBatch (Qin et al. 2024)",
-     .params = kParams},
+     .params = kInfoBatchParams},
     [](Pairs& pairs, const OrderOptions& options) -> std::unique_ptr<Order> {
       return std::make_unique<InfoBatch>(pairs, options);
     },

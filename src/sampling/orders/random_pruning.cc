@@ -13,7 +13,8 @@
 namespace tandem::sampling {
 namespace {
 
-constexpr config::ParamInfo kParams[] = {KeepParam("pairs that are kept, at random", 0.25)};
+constexpr config::ParamInfo kRandomPruningParams[] = {
+    KeepParam("pairs that are kept, at random", 0.25)};
 
 }  // namespace
 
@@ -21,7 +22,7 @@ extern const SamplerInfo kRandomPruning{
     {.name = "random_pruning",
      .summary = "a random share of the pairs, the same in every epoch, each once per epoch",
      .source = "OPERA (Fang et al.), the control of static pruning",
-     .params = kParams},
+     .params = kRandomPruningParams},
     [](Pairs& pairs, const OrderOptions& options) -> std::unique_ptr<Order> {
       KeepRandom(pairs, options.params.Number("keep"), options.seed);
       return std::make_unique<EachPair>(pairs, options.seed);

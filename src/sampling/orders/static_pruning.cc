@@ -14,10 +14,10 @@
 namespace tandem::sampling {
 namespace {
 
-constexpr config::ParamInfo kParams[] = {
+constexpr config::ParamInfo kStaticPruningParams[] = {
     KeepParam("pairs that are kept, those that the base model scores highest", 0.25), ScoreParam()};
 
-ScoreNeeds NeededScores(const config::Params& params) {
+ScoreNeeds StaticPruningScores(const config::Params& params) {
   return {.cosines = true, .consistencies = PrunesByConsistency(params)};
 }
 
@@ -27,7 +27,7 @@ extern const SamplerInfo kStaticPruning{
     {.name = "static_pruning",
      .summary = "the pairs that the base model scores highest, each once per epoch",
      .source = "OPERA (Fang et al.), static pruning",
-     .params = kParams},
+     .params = kStaticPruningParams},
     [](Pairs& pairs, const OrderOptions& options) -> std::unique_ptr<Order> {
       const InitialScores& scores = options.scores;
       if (PrunesByConsistency(options.params)) {
@@ -37,6 +37,6 @@ extern const SamplerInfo kStaticPruning{
       KeepBest(pairs, options.params.Number("keep"), {scores.cosines});
       return std::make_unique<EachPair>(pairs, options.seed, scores.cosines);
     },
-    NeededScores};
+    StaticPruningScores};
 
 }  // namespace tandem::sampling

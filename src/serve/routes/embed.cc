@@ -23,14 +23,14 @@ class Embed final : public EmbeddingsRequest {
   }
 };
 
-constexpr std::string_view kRequest = R"json({"type":"object","required":["texts"],
+constexpr std::string_view kEmbedRequest = R"json({"type":"object","required":["texts"],
   "additionalProperties":false,"properties":{
   "texts":{"oneOf":[{"type":"string"},{"type":"array","items":{"type":"string"},"minItems":1}]},
   "input_type":{"type":"string","enum":["query","document"],"default":"document"},
   "encoding_format":{"type":"string","enum":["float","base64"],"default":"float"},
   "dimensions":{"type":"integer","minimum":1},"model":{"type":"string"}}})json";
 
-constexpr std::string_view kResponse = R"json({"type":"object","properties":{
+constexpr std::string_view kEmbedResponse = R"json({"type":"object","properties":{
   "embeddings":{"type":"array","items":{"oneOf":[{"type":"array","items":{"type":"number"}},
     {"type":"string"}]}},
   "tokens":{"type":"integer"},"truncated_texts":{"type":"integer"}}})json";
@@ -39,8 +39,8 @@ constexpr std::string_view kResponse = R"json({"type":"object","properties":{
 
 extern const Route kEmbedRoute{.path = "/embed",
                                .summary = "Embeddings",
-                               .request = kRequest,
-                               .response = kResponse,
+                               .request = kEmbedRequest,
+                               .response = kEmbedResponse,
                                .post = MakeRequest<Embed>};
 
 }  // namespace tandem::serve

@@ -34,7 +34,7 @@ class OpenAiEmbeddings final : public EmbeddingsRequest {
   }
 };
 
-constexpr std::string_view kRequest =
+constexpr std::string_view kOpenAiEmbeddingsRequest =
     R"json({"type":"object","required":["input"],"properties":{
   "input":{"description":"Texts; token ids are refused.","oneOf":[{"type":"string"},
     {"type":"array","items":{"type":"string"},"minItems":1}]},
@@ -45,7 +45,7 @@ constexpr std::string_view kRequest =
   "input_type":{"type":"string","enum":["query","document"],"default":"document"},
   "user":{"type":"string","description":"Passed over."}}})json";
 
-constexpr std::string_view kResponse = R"json({"type":"object","properties":{
+constexpr std::string_view kOpenAiEmbeddingsResponse = R"json({"type":"object","properties":{
   "object":{"type":"string","enum":["list"]},
   "data":{"type":"array","items":{"type":"object","properties":{
     "object":{"type":"string","enum":["embedding"]},"index":{"type":"integer"},
@@ -59,8 +59,8 @@ constexpr std::string_view kResponse = R"json({"type":"object","properties":{
 
 extern const Route kOpenAiEmbeddingsRoute{.path = "/v1/embeddings",
                                           .summary = "Embeddings, as OpenAI's clients ask",
-                                          .request = kRequest,
-                                          .response = kResponse,
+                                          .request = kOpenAiEmbeddingsRequest,
+                                          .response = kOpenAiEmbeddingsResponse,
                                           .post = MakeRequest<OpenAiEmbeddings>};
 
 }  // namespace tandem::serve

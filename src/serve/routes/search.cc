@@ -124,7 +124,7 @@ class Search final : public PostedRequest {
   SearchOptions options_;
 };
 
-constexpr std::string_view kRequest = R"json({"type":"object","additionalProperties":false,
+constexpr std::string_view kSearchRequest = R"json({"type":"object","additionalProperties":false,
   "description":"Give query or queries.","properties":{
   "query":{"type":"string"},
   "queries":{"type":"array","items":{"type":"string"},"minItems":1},
@@ -138,7 +138,7 @@ constexpr std::string_view kRequest = R"json({"type":"object","additionalPropert
   "by_document":{"type":"boolean","description":
     "Documents by the best of their passages, which the index holds as DOCUMENT#N. Default: what the server was started with."}}})json";
 
-constexpr std::string_view kResponse = R"json({"type":"object","properties":{
+constexpr std::string_view kSearchResponse = R"json({"type":"object","properties":{
   "results":{"type":"array","description":
     "Best first. With queries an array of such arrays, one for each query.",
     "items":{"type":"object","properties":{
@@ -159,8 +159,8 @@ constexpr std::string_view kResponse = R"json({"type":"object","properties":{
 extern const Route kSearchRoute{.path = "/search",
                                 .summary = "The best documents of the index",
                                 .searches = true,
-                                .request = kRequest,
-                                .response = kResponse,
+                                .request = kSearchRequest,
+                                .response = kSearchResponse,
                                 .post = MakeRequest<Search>};
 
 }  // namespace tandem::serve

@@ -92,14 +92,15 @@ class Similarity final : public PostedRequest {
   size_t queries_ = 0;                                // their rows stand before the documents'
 };
 
-constexpr std::string_view kRequest = R"json({"type":"object","additionalProperties":false,
+constexpr std::string_view kSimilarityRequest =
+    R"json({"type":"object","additionalProperties":false,
   "description":"One query with documents, or pairs.","properties":{
   "query":{"type":"string"},
   "documents":{"type":"array","items":{"type":"string"},"minItems":1},
   "pairs":{"type":"array","minItems":1,"items":{"type":"array","items":{"type":"string"},
     "minItems":2,"maxItems":2,"description":"[query, document]"}}}})json";
 
-constexpr std::string_view kResponse = R"json({"type":"object","properties":{
+constexpr std::string_view kSimilarityResponse = R"json({"type":"object","properties":{
   "scores":{"type":"array","items":{"type":"number"}},
   "probabilities":{"type":"array","items":{"type":"number"},
     "description":"Of a calibrated model only."},
@@ -110,8 +111,8 @@ constexpr std::string_view kResponse = R"json({"type":"object","properties":{
 
 extern const Route kSimilarityRoute{.path = "/similarity",
                                     .summary = "Scores of a query with documents, or of pairs",
-                                    .request = kRequest,
-                                    .response = kResponse,
+                                    .request = kSimilarityRequest,
+                                    .response = kSimilarityResponse,
                                     .post = MakeRequest<Similarity>};
 
 }  // namespace tandem::serve
