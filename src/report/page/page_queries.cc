@@ -47,6 +47,16 @@ void AddCase(const QueryCase& query, const QueryCases& cases, double relevance_l
   html.Break();
 }
 
+// Where fewer queries than are listed have a lower value than the best one, the others are not
+// "worst".
+std::vector<QueryCase> BelowTheBest(const QueryCases& cases) {
+  std::vector<QueryCase> below;
+  for (const QueryCase& query : cases.worst) {
+    if (cases.best.empty() || query.value != cases.best.front().value) below.push_back(query);
+  }
+  return below;
+}
+
 void AddCases(const LabelledEvaluation& one, Page& page) {
   const QueryCases& cases = *one.record.cases;
   const double level = one.record.dataset.relevance_level;
@@ -55,7 +65,7 @@ void AddCases(const LabelledEvaluation& one, Page& page) {
     page.Subheading(fmt::format("{}: {} by {}", one.label, words, cases.measure));
     for (const QueryCase& query : queries) AddCase(query, cases, level, page);
   };
-  add("worst", cases.worst);
+  add("worst", BelowTheBest(cases));
   add("best", cases.best);
 }
 

@@ -261,6 +261,40 @@ TEST_F(PageTest, SaysWhichEvaluationIsBroken) {
   EXPECT_THAT(FigureNames(page), testing::Contains("roc"));
 }
 
+TEST_F(PageTest, ReliabilityLeavesOutBinsOfFewResults) {
+  EvaluationRecord record = ExampleEvaluation({});
+  record.dataset.queries = 20;
+  CalibrationFacts& method = record.calibration[0];
+  record.calibration.resize(1);
+  method.reliability = {{.count = 10, .mean_probability = 0.125, .share_positive = 0.3},
+                        {.count = 9, .mean_probability = 0.875, .share_positive = 0.7}};
+  const std::string page = PageOf({"made", {}, {{"new", record}}, {}});
+  EXPECT_TRUE(Holds(page, "Results of 20 queries; bins of fewer than 10 results are left out."));
+  const std::string figure = Between(page, "<figure id=\"figure-reliability\"", "</figure>").at(0);
+  EXPECT_THAT(figure, testing::HasSubstr("0.125"));
+  EXPECT_THAT(figure, testing::Not(testing::HasSubstr("0.875")));
+
+  method.reliability.resize(1);
+  method.reliability[0].count = 9;
+  const std::string without = PageOf({"made", {}, {{"new", record}}, {}});
+  EXPECT_TRUE(Holds(without, "no bin has 10 results"));
+  EXPECT_THAT(FigureNames(without), testing::Not(testing::Contains("reliability")));
+}
+
+TEST_F(PageTest, QueriesThatEqualTheBestAreNotTheWorst) {
+  EvaluationRecord record = ExampleEvaluation({});
+  const auto query = [](const std::string& id, double value) {
+    return QueryCase{.id = id, .text = "text of " + id, .value = value, .results = {}};
+  };
+  record.cases = {.measure = "ndcg@10",
+                  .best = {query("first", 1), query("second", 1)},
+                  .worst = {query("low", 0.25), query("full", 1)}};
+  const std::string page = PageOf({"made", {}, {{"new", record}}, {}});
+  EXPECT_TRUE(Holds(page, "text of first"));
+  EXPECT_TRUE(Holds(page, "text of low"));
+  EXPECT_FALSE(Holds(page, "text of full"));
+}
+
 TEST_F(PageTest, EscapesEveryTextOfTheData) {
   const std::string bad = "<script>alert(1)</script>\"'&\xE2\x80\xAE";
   EvaluationRecord record = ExampleEvaluation({});
