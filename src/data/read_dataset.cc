@@ -43,7 +43,8 @@ void RefuseParquet(const std::filesystem::path& path) {
   throw DataError(path.native(), 0, "",
                   fmt::format("is a Parquet file, which this program does not read; the tandem of "
                               "the Python package tandem-retrieval[parquet] does "
-                              "(docs/parquet.md); or write it as JSON lines, in Python: import "
+                              "(docs/parquet.md); or write it as JSON lines, in Python (pip "
+                              "install pandas pyarrow): import "
                               "pandas; pandas.read_parquet(\"{}\").to_json("
                               "\"{}.jsonl\", orient=\"records\", lines=True)",
                               path.native(), path.stem().native()));

@@ -70,7 +70,7 @@ TEST(ReadDataset, NothingThereOrParquet) {
       path.native() +
           ": is a Parquet file, which this program does not read; the tandem of the Python "
           "package tandem-retrieval[parquet] does (docs/parquet.md); or write it as JSON lines, "
-          "in Python: import "
+          "in Python (pip install pandas pyarrow): import "
           "pandas; pandas.read_parquet(\"" +
           path.native() + "\").to_json(\"x.jsonl\", orient=\"records\", lines=True)");
 }

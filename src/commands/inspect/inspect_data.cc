@@ -207,7 +207,24 @@ Json SplitRow(const data::SplitSummary& split) {
                                              relevant.highest(), relevant.median())},
           {"repeated", judgements.repeated},
           {"unknown_queries", split.unknown_queries},
-          {"unknown_documents", split.unknown_documents}};
+          {"unknown_documents", split.unknown_documents},
+          {"documents_of_passages", split.documents_of_passages}};
+}
+
+// What becomes of judgements whose documents corpus.jsonl does not have.
+void SayUnknownDocuments(const fs::path& path, const data::SplitSummary& split) {
+  if (split.documents_of_passages > 0) {
+    Note(
+        fmt::format("{}: corpus.jsonl has passages of {} of the {} judged documents that it lacks: "
+                    "measure with --by-document, which ranks documents by their best passages",
+                    path.native(), split.documents_of_passages, split.unknown_documents));
+  }
+  const uint64_t lost = split.unknown_documents - split.documents_of_passages;
+  if (lost == 0) return;
+  Warn(
+      fmt::format("{}: {} judged {} not in corpus.jsonl; judgements of such are dropped where the "
+                  "data are read",
+                  path.native(), lost, lost == 1 ? "document is" : "documents are"));
 }
 
 void WarnOfOverlap(const fs::path& path, const data::SplitOverlap& overlap) {
@@ -279,7 +296,9 @@ Json InspectBeir(const fs::path& path) {
   for (const data::SplitSummary& split : summary.splits) {
     exact = exact && split.judgements.is_exact;
     found["splits"].push_back(SplitRow(split));
-    WarnOfContradictions(path / "qrels" / (split.name + ".tsv"), split.judgements.contradicting);
+    const fs::path qrels = path / "qrels" / (split.name + ".tsv");
+    WarnOfContradictions(qrels, split.judgements.contradicting);
+    SayUnknownDocuments(qrels, split);
   }
   // Judgements with very many distinct grades are not counted by grade. They get no rows, because
   // empty rows would read as "none".

@@ -10,6 +10,7 @@
 #include "data/formats/qrels_file.h"
 #include "data/summaries/hash_sample.h"
 #include "data/texts/empty_text.h"
+#include "data/texts/passage_groups.h"
 #include "data/texts/texts_file.h"
 
 namespace tandem::data {
@@ -84,7 +85,7 @@ JudgementSummary CountJudgements(const fs::path& path, Warnings& warnings,
 }
 
 TextSummary CountTexts(const fs::path& path, TextRole role, Warnings& warnings,
-                       const std::function<void(uint64_t id, uint64_t text)>& also) {
+                       const std::function<void(std::string_view id, uint64_t text)>& also) {
   LineReader reader(path, warnings);
   TextStream stream(reader, role);
   TextSummary summary;
@@ -99,7 +100,7 @@ TextSummary CountTexts(const fs::path& path, TextRole role, Warnings& warnings,
     bool is_new = false;
     if (ids.At(id_hash, &is_new) != nullptr && !is_new) ++repeated_ids;
     if (texts.At(text_hash, &is_new) != nullptr && !is_new) ++copies;
-    if (also) also(id_hash, text_hash);
+    if (also) also(id, text_hash);
   }
   summary.repeated_ids = ids.Estimate(repeated_ids);
   summary.copies = texts.Estimate(copies);
@@ -110,8 +111,9 @@ TextSummary CountTexts(const fs::path& path, TextRole role, Warnings& warnings,
 // Counts what is judged in which splits.
 struct Judged {
   SplitSet splits = 0;
-  SplitSet relevant = 0;  // with a grade above 0
-  bool is_known = false;  // the folder has the text
+  SplitSet relevant = 0;      // with a grade above 0
+  bool is_known = false;      // the folder has the text
+  bool has_passages = false;  // the corpus has passages of the document
 };
 
 struct JudgedIds {
@@ -141,6 +143,9 @@ void CompareSplits(const JudgedIds& ids, const HashSample<SplitSet>& query_texts
     const SplitSet split = SplitSet{1} << a;
     summary.splits[a].unknown_queries = CountUnknown(ids.queries, split);
     summary.splits[a].unknown_documents = CountUnknown(ids.documents, split);
+    summary.splits[a].documents_of_passages = ids.documents.EstimateIf([&](const Judged& judged) {
+      return (judged.splits & split) != 0 && !judged.is_known && judged.has_passages;
+    });
     for (size_t b = a + 1; b < count; ++b) {
       SplitOverlap overlap = OverlapOf(ids, query_texts, split | SplitSet{1} << b);
       overlap.first = summary.splits[a].name;
@@ -178,16 +183,20 @@ BeirSummary SummarizeBeir(const fs::path& folder, Warnings& warnings) {
     summary.splits.push_back({split.name, CountJudgements(split.file, warnings, keep)});
   }
   HashSample<SplitSet> query_texts;
-  summary.queries =
-      CountTexts(files.queries, TextRole::kQuery, warnings, [&](uint64_t id, uint64_t text) {
-        Judged* judged = ids.queries.Find(id);
-        if (judged == nullptr) return;
-        judged->is_known = true;
-        if (SplitSet* splits = query_texts.At(text)) *splits |= judged->splits;
-      });
+  summary.queries = CountTexts(files.queries, TextRole::kQuery, warnings,
+                               [&](std::string_view id, uint64_t text) {
+                                 Judged* judged = ids.queries.Find(TextHash(id));
+                                 if (judged == nullptr) return;
+                                 judged->is_known = true;
+                                 if (SplitSet* splits = query_texts.At(text))
+                                   *splits |= judged->splits;
+                               });
   summary.corpus =
-      CountTexts(files.corpus, TextRole::kDocument, warnings, [&](uint64_t id, uint64_t) {
-        if (Judged* judged = ids.documents.Find(id)) judged->is_known = true;
+      CountTexts(files.corpus, TextRole::kDocument, warnings, [&](std::string_view id, uint64_t) {
+        if (Judged* judged = ids.documents.Find(TextHash(id))) judged->is_known = true;
+        const std::string_view document = DocumentOfPassage(id);
+        if (document.size() == id.size()) return;
+        if (Judged* judged = ids.documents.Find(TextHash(document))) judged->has_passages = true;
       });
   CompareSplits(ids, query_texts, summary);
   return summary;

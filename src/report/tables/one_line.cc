@@ -26,7 +26,8 @@ std::string NextWord(std::string_view& text) {
 std::string OneLine(std::string_view text, size_t columns) {
   std::string line;
   size_t width = 0;
-  size_t fitting = 0;  // bytes of `line` after which "…" still fits
+  size_t fitting = 0;     // bytes of `line` after which "…" still fits
+  size_t last_width = 0;  // of its last word
   for (std::string word = NextWord(text); !word.empty(); word = NextWord(text)) {
     const size_t gap = line.empty() ? 0 : 1;
     const size_t word_width = text::DisplayWidth(word);
@@ -34,7 +35,9 @@ std::string OneLine(std::string_view text, size_t columns) {
       // A word of more than half a line, as texts without blanks have them, is cut within as well:
       // without its start the line would say little.
       const bool is_long = 2 * word_width > columns && width + gap + kLeastPart <= columns;
-      if (fitting == 0 || is_long) {
+      // So is one that ends at the last column, where no "…" fits behind it.
+      const bool ends_long = fitting < line.size() && 2 * last_width > columns;
+      if (fitting == 0 || is_long || ends_long) {
         return text::CutToWidth(line.empty() ? word : line + " " + word, columns);
       }
       line.resize(fitting);
@@ -42,6 +45,7 @@ std::string OneLine(std::string_view text, size_t columns) {
     }
     line.append(gap, ' ').append(word);
     width += gap + word_width;
+    last_width = word_width;
     if (width < columns) fitting = line.size();
   }
   return line;

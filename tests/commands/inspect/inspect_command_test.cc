@@ -325,7 +325,7 @@ TEST_F(InspectCommand, BrokenDataIsExitThreeAndUnknownEndingsExitTwo) {
       "train.parquet", 3,
       ": is a Parquet file, which this program does not read; the tandem of the Python "
       "package tandem-retrieval[parquet] does (docs/parquet.md); or write it as JSON lines, "
-      "in Python: import "
+      "in Python (pip install pandas pyarrow): import "
       "pandas; pandas.read_parquet(\"" +
           Path("train.parquet") + "\").to_json(\"train.jsonl\", orient=\"records\", lines=True)");
 }

@@ -115,7 +115,10 @@ TEST_F(InspectCommand, ABeirFolderAndWhatItsSplitsShare) {
   Write("beir/qrels/test.tsv", "q3\td1\t2\n");
   const ProgramResult result = Inspect("beir", "json");
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_EQ(result.err, "warning: " + Path("beir") +
+  EXPECT_EQ(result.err, "warning: " + Path("beir/qrels/train.tsv") +
+                            ": 1 judged document is not in corpus.jsonl; judgements of such are "
+                            "dropped where the data are read\nwarning: " +
+                            Path("beir") +
                             ": the splits test and train share queries (0 by id, 1 by text); a "
                             "model that is trained on one split has seen them when it is measured "
                             "on the other\n");
@@ -136,6 +139,27 @@ TEST_F(InspectCommand, ABeirFolderAndWhatItsSplitsShare) {
   EXPECT_THAT(Inspect("beir").out, HasSubstr("splits\n"
                                              "  split               test              train\n"
                                              "  queries             1                 2\n"));
+}
+
+TEST_F(InspectCommand, SaysThatJudgedDocumentsStandInTheCorpusAsPassages) {
+  Write("cut/corpus.jsonl",
+        "{\"_id\": \"guide.md#1\", \"text\": \"x\"}\n{\"_id\": \"guide.md#2\", \"text\": \"y\"}\n"
+        "{\"_id\": \"a#b\", \"text\": \"z\"}\n");
+  Write("cut/queries.jsonl",
+        "{\"_id\": \"q1\", \"text\": \"a\"}\n{\"_id\": \"q2\", \"text\": \"b\"}\n");
+  Write("cut/qrels/test.tsv", "q1\tguide.md\t1\nq2\ta\t1\nq2\ta#b\t1\n");
+  const ProgramResult result = Inspect("cut", "json");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.err, Path("cut/qrels/test.tsv") +
+                            ": corpus.jsonl has passages of 1 of the 2 judged documents that it "
+                            "lacks: measure with --by-document, which ranks documents by their "
+                            "best passages\nwarning: " +
+                            Path("cut/qrels/test.tsv") +
+                            ": 1 judged document is not in corpus.jsonl; judgements of such are "
+                            "dropped where the data are read\n");
+  const auto found = nlohmann::json::parse(result.out);
+  EXPECT_EQ(found["splits"][0]["unknown_documents"], 2);
+  EXPECT_EQ(found["splits"][0]["documents_of_passages"], 1);
 }
 
 TEST_F(InspectCommand, JudgementsOfVeryManyGradesShowTheirRange) {

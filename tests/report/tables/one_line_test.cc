@@ -28,8 +28,10 @@ TEST(OneLine, CutsWithinAWordThatIsLongerThanHalfALine) {
   EXPECT_EQ(OneLine("ab cdefghij", 6), "ab cd…");
   EXPECT_EQ(OneLine("abc cdefghij", 6), "abc…");  // no room for a wide character and "…"
   EXPECT_EQ(OneLine("ab cdefg", 6), "ab cd…");
-  EXPECT_EQ(OneLine("abcd efgh", 8), "abcd…");  // half a line: not longer
-  EXPECT_EQ(OneLine("abc def", 3), "ab…");      // no room for "…" after the whole word
+  EXPECT_EQ(OneLine("abcd efgh", 8), "abcd…");       // half a line: not longer
+  EXPECT_EQ(OneLine("abc def", 3), "ab…");           // no room for "…" after the whole word
+  EXPECT_EQ(OneLine("+ abcdef gh", 8), "+ abcde…");  // it ends at the last column
+  EXPECT_EQ(OneLine("+ abcd gh", 8), "+ abcd…");
 }
 
 // Columns, not bytes: accents of their own take none, wide characters two.
