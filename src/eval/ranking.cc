@@ -50,13 +50,14 @@ class Grades {
 
 // Results in the order of their places: what is sorted is a third of a ranked document.
 struct Place {
-  uint64_t key;  // ascending where scores descend, equal where they are equal
+  uint64_t key;  // ascending where scores descend
   uint32_t index;
 };
 
+// The keys of the two zeros, whose scores are equal, are neighbours.
 uint64_t DescendingKey(double score) {
   constexpr uint64_t kSign = uint64_t{1} << 63;
-  const auto bits = std::bit_cast<uint64_t>(score + 0.0);  // of the two zeros the positive one
+  const auto bits = std::bit_cast<uint64_t>(score);
   return (bits & kSign) != 0 ? bits : ~(bits | kSign);
 }
 
@@ -109,9 +110,9 @@ void SortPlaces(std::vector<Place>& places) {
   }
 }
 
-// The results by descending score. Runs are written in this order nearly always.
-std::vector<Place> PlacesByScore(std::span<const data::ScoredDocument> results,
-                                 ScorePrecision precision) {
+// The results by descending score, of which single precision keeps the order. Runs are written in
+// this order nearly always.
+std::vector<Place> PlacesByScore(std::span<const data::ScoredDocument> results) {
   std::vector<Place> places(results.size());
   for (size_t i = 0; i < results.size(); ++i) {
     const data::ScoredDocument& result = results[i];
@@ -119,7 +120,7 @@ std::vector<Place> PlacesByScore(std::span<const data::ScoredDocument> results,
       throw NumericError(fmt::format("the score of document {} is {}; expected a finite number",
                                      result.document, result.score));
     }
-    places[i] = {DescendingKey(Rounded(result.score, precision)), static_cast<uint32_t>(i)};
+    places[i] = {DescendingKey(result.score), static_cast<uint32_t>(i)};
   }
   SortPlaces(places);
   return places;
@@ -161,7 +162,7 @@ JudgedRanking RankAndJudge(std::span<const data::ScoredDocument> results,
                            const RankingOptions& options) {
   JudgedRanking ranking;
   ranking.results.reserve(results.size());
-  for (const Place& place : PlacesByScore(results, options.score_precision)) {
+  for (const Place& place : PlacesByScore(results)) {
     const data::ScoredDocument& result = results[place.index];
     ranking.results.push_back({result.document, Rounded(result.score, options.score_precision)});
   }
