@@ -16,11 +16,11 @@
 namespace tandem::eval {
 namespace {
 
-// (id, score) in rank order, by comparing alone.
-using Ranked = std::vector<std::pair<std::string, double>>;
+// (id, score) in rank order.
+using IdsWithScores = std::vector<std::pair<std::string, double>>;
 
-Ranked RankedByComparing(const std::vector<data::ScoredDocument>& results, bool single) {
-  Ranked ranked;
+IdsWithScores OrderedByComparing(const std::vector<data::ScoredDocument>& results, bool single) {
+  IdsWithScores ranked;
   for (const data::ScoredDocument& result : results) {
     const double score =
         single ? static_cast<double>(static_cast<float>(result.score)) : result.score;
@@ -73,12 +73,12 @@ TEST(Ranking, IsTheOrderThatComparingGives) {
       for (size_t i = 0; i < count; ++i) results.push_back({ids[i], scores.score(random, i)});
       for (const bool single : {false, true}) {
         const auto precision = single ? ScorePrecision::kSingle : ScorePrecision::kDouble;
-        Ranked found;
+        IdsWithScores found;
         for (const RankedDocument& document :
              RankAndJudge(results, {}, {.score_precision = precision}).results) {
           found.emplace_back(document.document, document.score);
         }
-        EXPECT_EQ(found, RankedByComparing(results, single))
+        EXPECT_EQ(found, OrderedByComparing(results, single))
             << "scores " << scores.name << ", " << count << " results, single " << single;
       }
     }
