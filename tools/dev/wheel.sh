@@ -84,7 +84,8 @@ check_sdist() {
 }
 
 # The tests of the package, in an environment that has the wheel, NumPy and pytest, and nothing of this tree.
-# PEER_PACKAGES names packages of the index besides, which tests use where they are there.
+# PEER_PACKAGES names packages of the index besides, which tests use where they are there. Threads sleep while they
+# wait: beside other work, thousands of calls of threads that spin take many minutes.
 run_python() {
   set -- ${PYTHON:-python3}
   check_sdist "$1"
@@ -95,7 +96,7 @@ run_python() {
     "$python" -m venv --clear "$installed"
     quietly build/wheel/pip.log "$installed/bin/python" -m pip install -q "$(wheel_for "$python")[test]" \
       ${PEER_PACKAGES:-pytrec_eval-terrier}
-    (cd build/wheel && PATH="$installed/bin:$PATH" TANDEM_MODEL_DIR=$model \
+    (cd build/wheel && PATH="$installed/bin:$PATH" TANDEM_MODEL_DIR=$model OMP_WAIT_POLICY=passive \
       "$installed/bin/python" -m pytest -q ../../python/tests)
   done
 }
