@@ -8,8 +8,12 @@
 docs/python.md has the guide; the program `tandem`, which comes with this package, does the rest.
 """
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from . import losses
-from ._commands import calibrate, compare, mine, prune, score, thresholds
 from ._errors import (
     CheckFailed,
     DataError,
@@ -25,8 +29,11 @@ from ._errors import (
 from ._evaluate import Evaluation, evaluate
 from ._index import Hit, Index
 from ._model import Model
-from ._runs import Metric, Run, resume, train
 from ._tandem import __version__, set_threads, threads
+
+if TYPE_CHECKING:
+    from ._commands import calibrate, compare, mine, prune, score, thresholds
+    from ._runs import Metric, Run, resume, train
 
 __all__ = [
     "CheckFailed", "DataError", "Error", "Evaluation", "Hit", "Index", "MemoryError", "Metric", "Model", "ModelError",
@@ -34,3 +41,21 @@ __all__ = [
     "compare", "evaluate", "losses", "mine", "prune", "resume", "score", "set_threads", "thresholds", "threads",
     "train",
 ]
+
+# What runs the program is imported when it is first asked for: subprocess, logging and tempfile, which it needs,
+# would take as long as the rest of this package.
+_IMPORTED_LATER = {
+    **dict.fromkeys(("calibrate", "compare", "mine", "prune", "score", "thresholds"), "._commands"),
+    **dict.fromkeys(("Metric", "Run", "resume", "train"), "._runs"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _IMPORTED_LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(_IMPORTED_LATER[name], __name__), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

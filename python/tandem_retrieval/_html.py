@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], remarks: Iterable[str] = ()) -> str:
     """An HTML table; numbers are for the caller to format. `head` may be empty."""
+    from html import escape  # here, since few programs show tables, and every import would pay for it
+
     lines = ["<table>"]
     if head:
         lines.append("<tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in head) + "</tr>")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
@@ -219,6 +218,8 @@ class Index:
         options.min_score = min_score
         options.min_probability = min_probability
         if filter is not None:
+            import json  # here, since few searches have a filter, and every import would pay for it
+
             options.filter = json.dumps(dict(filter))
         rows, single, model = self._vectors(queries, prompt, precision)
         if min_probability is not None or self.info["min_probability"] is not None:

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,13 @@ import pytest
 from tiny_bert import write_tiny_bert
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+def pytest_configure() -> None:
+    # A shell ignores SIGINT for what it runs in the background, and processes hand that down: tests of Ctrl-C would
+    # send signals that nobody sees.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _required(found: bool, what: str) -> None:

@@ -55,6 +55,24 @@ def test_an_import_is_short():
     assert min(times) < 0.6
 
 
+def test_an_import_leaves_out_what_runs_the_program():
+    code = ("import sys, numpy; before = set(sys.modules); import tandem_retrieval as tandem; "
+            "print(*(set(sys.modules) - before)); tandem.train; tandem.compare; print(*sys.modules)")
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    at_once, at_last = (set(line.split()) for line in done.stdout.splitlines())
+    later = {"tandem_retrieval._commands", "tandem_retrieval._program", "tandem_retrieval._runs", "html", "json",
+             "logging", "subprocess", "tempfile"}
+    assert not later & at_once
+    assert later - {"html"} <= at_last
+
+
+def test_all_names_are_there_before_they_are_used():
+    code = ("import tandem_retrieval as tandem; print(*(name for name in tandem.__all__ if name not in dir(tandem))); "
+            "from tandem_retrieval import *; print(train.__module__, Run.__module__, hasattr(tandem, 'trian'))")
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout == "\ntandem_retrieval._runs tandem_retrieval._runs False\n"
+
+
 def test_the_import_takes_no_threads_and_no_network():
     code = "import threading, tandem_retrieval, os; print(len(os.listdir('/proc/self/task')))"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True,

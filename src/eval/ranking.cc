@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -15,11 +17,6 @@
 
 namespace tandem::eval {
 namespace {
-
-bool RanksBefore(const RankedDocument& a, const RankedDocument& b) {
-  if (a.score != b.score) return a.score > b.score;
-  return a.document > b.document;
-}
 
 double Rounded(double score, ScorePrecision precision) {
   return precision == ScorePrecision::kSingle ? static_cast<double>(static_cast<float>(score))
@@ -51,36 +48,95 @@ class Grades {
   data::SlotTable index_;
 };
 
-// Sorts by descending score; what is moved meanwhile is a third of a result.
-void SortByScore(std::vector<RankedDocument>& results) {
-  struct Place {
-    double score;
-    uint32_t index;
-  };
-  std::vector<Place> places(results.size());
-  for (size_t i = 0; i < results.size(); ++i) {
-    places[i] = {results[i].score, static_cast<uint32_t>(i)};
-  }
-  std::sort(places.begin(), places.end(),
-            [](const Place& a, const Place& b) { return a.score > b.score; });
-  std::vector<RankedDocument> sorted;
-  sorted.reserve(results.size());
-  for (const Place& place : places) sorted.push_back(results[place.index]);
-  results = std::move(sorted);
+// Results in the order of their places: what is sorted is a third of a ranked document.
+struct Place {
+  uint64_t key;  // ascending where scores descend
+  uint32_t index;
+};
+
+// The keys of the two zeros, whose scores are equal, are neighbours.
+uint64_t DescendingKey(double score) {
+  constexpr uint64_t kSign = uint64_t{1} << 63;
+  const auto bits = std::bit_cast<uint64_t>(score);
+  return (bits & kSign) != 0 ? bits : ~(bits | kSign);
 }
 
-// Puts the results into rank order. Runs are written by descending score nearly always, so that
-// only results of equal score are left to sort.
-void Sort(std::vector<RankedDocument>& results) {
-  const auto above = [](const RankedDocument& a, const RankedDocument& b) {
-    return a.score > b.score;
-  };
-  if (!std::is_sorted(results.begin(), results.end(), above)) SortByScore(results);
+// From so many results on, counting is faster than comparing.
+constexpr size_t kFewPlaces = 64;
+
+// The first bits of keys, by which counting orders; few results have these in common.
+constexpr int kCountedBytes = 3;
+constexpr int kOtherBits = 64 - 8 * kCountedBytes;
+
+size_t CountedByte(const Place& place, int byte) {
+  return (place.key >> (kOtherBits + 8 * byte)) & 255;
+}
+
+// Sorts by the first bits of the keys, stably, a byte a round.
+void SortByFirstBits(std::vector<Place>& places) {
+  std::array<std::array<uint32_t, 256>, kCountedBytes> starts{};
+  for (const Place& place : places) {
+    for (int byte = 0; byte < kCountedBytes; ++byte) ++starts[byte][CountedByte(place, byte)];
+  }
+  std::vector<Place> sorted(places.size());
+  for (int byte = 0; byte < kCountedBytes; ++byte) {
+    uint32_t start = 0;
+    for (uint32_t& count : starts[byte]) start += std::exchange(count, start);
+    for (const Place& place : places) sorted[starts[byte][CountedByte(place, byte)]++] = place;
+    places.swap(sorted);
+  }
+}
+
+// Sorts by key, and changes keys to others of the same order.
+void SortPlaces(std::vector<Place>& places) {
+  const auto before = [](const Place& a, const Place& b) { return a.key < b.key; };
+  if (std::is_sorted(places.begin(), places.end(), before)) return;
+  if (places.size() < kFewPlaces) {
+    std::sort(places.begin(), places.end(), before);
+    return;
+  }
+  // The keys are spread over all 64 bits, so that the first ones tell most of them apart.
+  const auto [least, most] = std::minmax_element(places.begin(), places.end(), before);
+  const uint64_t base = least->key;
+  const int shift = std::countl_zero(most->key - base);
+  for (Place& place : places) place.key = (place.key - base) << shift;
+  SortByFirstBits(places);
+  for (auto begin = places.begin(); begin != places.end();) {
+    const auto end = std::find_if(begin + 1, places.end(), [&](const Place& other) {
+      return other.key >> kOtherBits != begin->key >> kOtherBits;
+    });
+    if (end - begin > 1) std::sort(begin, end, before);
+    begin = end;
+  }
+}
+
+// The results by descending score, of which single precision keeps the order. Runs are written in
+// this order nearly always.
+std::vector<Place> PlacesByScore(std::span<const data::ScoredDocument> results) {
+  std::vector<Place> places(results.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    const data::ScoredDocument& result = results[i];
+    if (!std::isfinite(result.score)) {
+      throw NumericError(fmt::format("the score of document {} is {}; expected a finite number",
+                                     result.document, result.score));
+    }
+    places[i] = {DescendingKey(result.score), static_cast<uint32_t>(i)};
+  }
+  SortPlaces(places);
+  return places;
+}
+
+// Puts results of equal score, which are neighbours, into the order of their ids.
+void OrderTies(std::vector<RankedDocument>& results) {
   for (auto begin = results.begin(); begin != results.end();) {
     const double score = begin->score;
     const auto end = std::find_if(begin + 1, results.end(),
                                   [score](const auto& other) { return other.score != score; });
-    if (end - begin > 1) std::sort(begin, end, RanksBefore);
+    if (end - begin > 1) {
+      std::sort(begin, end, [](const RankedDocument& a, const RankedDocument& b) {
+        return a.document > b.document;
+      });
+    }
     begin = end;
   }
 }
@@ -106,14 +162,11 @@ JudgedRanking RankAndJudge(std::span<const data::ScoredDocument> results,
                            const RankingOptions& options) {
   JudgedRanking ranking;
   ranking.results.reserve(results.size());
-  for (const data::ScoredDocument& result : results) {
-    if (!std::isfinite(result.score)) {
-      throw NumericError(fmt::format("the score of document {} is {}; expected a finite number",
-                                     result.document, result.score));
-    }
+  for (const Place& place : PlacesByScore(results)) {
+    const data::ScoredDocument& result = results[place.index];
     ranking.results.push_back({result.document, Rounded(result.score, options.score_precision)});
   }
-  Sort(ranking.results);
+  OrderTies(ranking.results);
   if (options.max_results > 0 && ranking.results.size() > options.max_results) {
     ranking.results.resize(options.max_results);
   }

@@ -69,11 +69,16 @@ void ForItems(nb::handle dict, const std::string& name, const Take& take) {
   PyObject* key = nullptr;
   PyObject* value = nullptr;
   while (PyDict_Next(dict.ptr(), &at, &key, &value) != 0) {
-    // A number's own __float__ may change the dict: key and value live on nevertheless.
-    const nb::object held_key = nb::borrow(key), held_value = nb::borrow(value);
+    // The __float__ of what is no plain number may change the dict: key and value live on
+    // nevertheless.
+    nb::object held_key, held_value;
+    if (!PyFloat_CheckExact(value) && !PyLong_CheckExact(value)) {
+      held_key = nb::borrow(key);
+      held_value = nb::borrow(value);
+    }
     // The place is only spelled out where it is needed.
     if (!PyUnicode_Check(key)) Utf8Of(key, fmt::format("a key of {}", name));
-    take(Utf8Of(key, name), held_value);
+    take(Utf8Of(key, name), nb::handle(value));
   }
 }
 

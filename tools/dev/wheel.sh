@@ -71,9 +71,24 @@ for name in glob.glob("build/wheel/dist/*.whl"):
 EOF
 }
 
+# The source distribution, build/wheel/sdist, holds every file that git knows, but for what runs in CI alone.
+check_sdist() {
+  wheel_environment "$1"
+  rm -rf build/wheel/sdist
+  quietly build/wheel/sdist.log "$environment/bin/python" -c \
+    'from scikit_build_core.build import build_sdist; build_sdist("build/wheel/sdist")'
+  tar -tzf build/wheel/sdist/*.tar.gz | sed 's|^[^/]*/||' | grep -vx PKG-INFO | LC_ALL=C sort >build/wheel/sdist.held
+  git ls-files -- ':!.ci' ':!.github' | LC_ALL=C sort >build/wheel/sdist.known
+  diff build/wheel/sdist.known build/wheel/sdist.held >&2 ||
+    fail "the source distribution lacks files that git knows (<), or has others (>)"
+}
+
 # The tests of the package, in an environment that has the wheel, NumPy and pytest, and nothing of this tree.
-# PEER_PACKAGES names packages of the index besides, which tests use where they are there.
+# PEER_PACKAGES names packages of the index besides, which tests use where they are there. Threads sleep while they
+# wait: beside other work, thousands of calls of threads that spin take many minutes.
 run_python() {
+  set -- ${PYTHON:-python3}
+  check_sdist "$1"
   build_wheels
   for python in ${PYTHON:-python3}; do
     version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
@@ -81,7 +96,7 @@ run_python() {
     "$python" -m venv --clear "$installed"
     quietly build/wheel/pip.log "$installed/bin/python" -m pip install -q "$(wheel_for "$python")[test]" \
       ${PEER_PACKAGES:-pytrec_eval-terrier}
-    (cd build/wheel && PATH="$installed/bin:$PATH" TANDEM_MODEL_DIR=$model \
+    (cd build/wheel && PATH="$installed/bin:$PATH" TANDEM_MODEL_DIR=$model OMP_WAIT_POLICY=passive \
       "$installed/bin/python" -m pytest -q ../../python/tests)
   done
 }
