@@ -93,12 +93,12 @@ class Run:
         return _series(row for row in read_rows(self.folder / "timing.jsonl") if row.get("event") == "step")
 
     def model(self, **options) -> Model:
-        """Opens the best model of a finished run, with the options of `Model`.
+        """Opens the best model of a run, with the options of `Model`; of a stopped one the best until then.
 
         Raises:
-            UsageError: the run has not come to its end.
+            UsageError: the run has neither come to its end nor been stopped after a step.
         """
-        if not self.finished:
+        if not (self.folder / "model").is_dir():
             raise _errors.UsageError(f"{self.folder}: has no model yet, it stopped at step {self.step}; "
                                      f"resume({str(self.folder)!r}) goes on")
         return Model(self.folder / "model", **options)

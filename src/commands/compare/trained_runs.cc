@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "report/records/run_log.h"
 
 namespace tandem::app {
 namespace {
@@ -63,9 +64,10 @@ std::vector<std::string> ModelsOfSeeds(const std::string& folder) {
     const std::optional<int64_t> seed = SeedOf(entry.path().filename().native());
     if (!seed || !fs::exists(entry.path() / kRecipe, error)) continue;
     models[*seed] = (entry.path() / "model").native();
-    if (fs::is_directory(models[*seed], error)) continue;
+    const fs::path metrics = entry.path() / "metrics.jsonl";
+    if (fs::is_directory(models[*seed], error) && report::ReadRunLog(metrics).finished) continue;
     throw UsageError(
-        fmt::format("{}: has no model yet; train it to its end (tandem train --seeds, "
+        fmt::format("{}: has not finished; train it to its end (tandem train --seeds, "
                     "with --resume)",
                     entry.path().native()));
   }

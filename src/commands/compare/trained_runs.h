@@ -8,7 +8,7 @@
 namespace tandem::app {
 
 // The model folders of the runs `seed-N` in a folder, in the order of their numbers; none if it is
-// no such folder. Throws UsageError if one of the runs has no model yet.
+// no such folder. Throws UsageError if one of the runs has not finished.
 std::vector<std::string> ModelsOfSeeds(const std::string& folder);
 
 // Says what the comparison of these systems is about: of recipes, if each is a folder of several

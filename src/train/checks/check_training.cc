@@ -152,7 +152,7 @@ std::string TimeText(const Trainer& trainer, const RunPlan& plan, const MemoryNe
       "come {}{}validation, checkpoints and each start ({:.1f} s to read the data, {:.1f} s for "
       "token ids)\n",
       FormatDuration(need.step_seconds * static_cast<double>(plan.steps)), plan.steps,
-      need.step_tokens, static_cast<double>(need.step_tokens) / need.step_seconds,
+      need.timed_tokens, static_cast<double>(need.timed_tokens) / need.timed_seconds,
       trainer.scoring ? "scoring, " : "", trainer.miner == nullptr ? "" : "mining, ",
       trainer.inputs.seconds.reading, trainer.inputs.seconds.tokenising);
 }

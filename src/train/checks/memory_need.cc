@@ -1,14 +1,19 @@
 #include "train/checks/memory_need.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstring>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/json/json.h"
+#include "base/log.h"
 #include "base/process/memory.h"
+#include "base/progress.h"
 #include "optim/gradients.h"
 #include "tensor/core/device_memory.h"
 #include "tensor/core/gradients/sparse_rows.h"
@@ -29,15 +34,33 @@ using Clock = std::chrono::steady_clock;
 // queries has about this many, and later batches differ little from these.
 constexpr int64_t kMostBatches = 20000;
 
-// Makes a step as the training loop does, with learning rate 0. Returns the number of tokens of the
-// step.
-int64_t TakeStep(const Trainer& trainer, const std::vector<model::NamedParameter>& parameters,
-                 const sampling::Batch& plan) {
-  optim::ClearGradients(parameters);
+// Batches of a measured step. The second one takes the most memory: its activations come to the
+// gradients of the first. A third takes what the second did.
+constexpr int64_t kMostParts = 2;
+
+int64_t MeasuredParts(const Trainer& trainer) {
+  return std::min(kMostParts, trainer.recipe().train.accumulate);
+}
+
+struct TakenStep {
   int64_t tokens = 0;
+  double seconds = 0;         // of its batches
+  double update_seconds = 0;  // of the clipping and the optimizer
+};
+
+double SecondsBetween(Clock::time_point begin, Clock::time_point end) {
+  return std::chrono::duration<double>(end - begin).count();
+}
+
+// Makes a step of so many equal batches as the training loop does, with learning rate 0.
+TakenStep TakeStep(const Trainer& trainer, const std::vector<model::NamedParameter>& parameters,
+                   const sampling::Batch& plan, int64_t parts) {
+  const Clock::time_point start = Clock::now();
+  optim::ClearGradients(parameters);
+  TakenStep taken;
   const config::TrainRecipe& recipe = trainer.recipe().train;
   const ResolvedRun& run = trainer.inputs.run;
-  for (int64_t part = 0; part < recipe.accumulate; ++part) {
+  for (int64_t part = 0; part < parts; ++part) {
     const TrainingBatch batch = trainer.batches.Make(plan);
     WithMemoryAdvice(
         run.device,
@@ -47,11 +70,56 @@ int64_t TakeStep(const Trainer& trainer, const std::vector<model::NamedParameter
                                         {.forward = {.precision = run.precision, .training = true},
                                          .weights_stay = recipe.accumulate > 1});
         });
-    tokens += batch.tokens();
+    taken.tokens += batch.tokens();
   }
+  const Clock::time_point update = Clock::now();
   optim::GradientNorm(parameters);
   trainer.optimizer->Step(0, 1);
-  return tokens;
+  taken.seconds = SecondsBetween(start, update);
+  taken.update_seconds = SecondsBetween(update, Clock::now());
+  return taken;
+}
+
+// Returns the first `rows` queries of a batch, with their documents.
+sampling::Batch FirstRows(const sampling::Batch& batch, size_t rows) {
+  const size_t queries = batch.rows();
+  if (rows >= queries) return batch;
+  sampling::Batch first{.epoch = batch.epoch};
+  const auto take = [](auto& to, const auto& from, size_t begin, size_t end) {
+    to.insert(to.end(), from.begin() + static_cast<std::ptrdiff_t>(begin),
+              from.begin() + static_cast<std::ptrdiff_t>(end));
+  };
+  take(first.queries, batch.queries, 0, rows);
+  take(first.documents, batch.documents, 0, rows);
+  take(first.documents, batch.documents, queries, batch.extra_starts[rows]);
+  for (size_t row = 0; row <= rows; ++row) {
+    const size_t start = batch.extra_starts[row] - queries + rows;
+    first.extra_starts.push_back(static_cast<uint32_t>(start));
+  }
+  if (!batch.weights.empty()) take(first.weights, batch.weights, 0, rows);
+  return first;
+}
+
+// Makes two small steps, of which the first makes what is made only once, and says what is going to
+// be measured and about how long it takes by the second one.
+void TellOfSteps(const Trainer& trainer, const std::vector<model::NamedParameter>& parameters,
+                 const PlannedBatches& batches) {
+  // Queries of a small step: enough for a time that says something.
+  constexpr size_t kSmall = 8;
+  const sampling::Batch small = FirstRows(batches.largest, kSmall);
+  TakeStep(trainer, parameters, small, 1);
+  const TakenStep taken = TakeStep(trainer, parameters, small, 1);
+  const int64_t parts = MeasuredParts(trainer);
+  // Two steps of about as many tokens each.
+  const double seconds =
+      2 * (taken.update_seconds + taken.seconds * static_cast<double>(parts) *
+                                      static_cast<double>(batches.largest_tokens) /
+                                      static_cast<double>(std::max<int64_t>(1, taken.tokens)));
+  Note(fmt::format(
+      "measuring time and memory: two steps{} of at most {} tokens, whose results are thrown away, "
+      "take about {}",
+      parts < trainer.recipe().train.accumulate ? fmt::format(" of {} batches", parts) : "",
+      parts * batches.largest_tokens, FormatDuration(seconds)));
 }
 
 uint64_t GradientBytes(const std::vector<model::NamedParameter>& parameters) {
@@ -64,6 +132,29 @@ uint64_t GradientBytes(const std::vector<model::NamedParameter>& parameters) {
     }
   }
   return bytes;
+}
+
+// Measures the memory of a step of the largest batch, and the time of a usual step.
+void MeasureSteps(Trainer& trainer, const std::vector<model::NamedParameter>& parameters,
+                  const PlannedBatches& batches, MemoryNeed& need) {
+  tensor::AllocationCount count;
+  TellOfSteps(trainer, parameters, batches);
+  const int64_t parts = MeasuredParts(trainer);
+  count.ResetMost();
+  const tensor::DeviceMemory before = tensor::MemoryOf(trainer.inputs.run.device);
+  TakeStep(trainer, parameters, batches.largest, parts);
+  const tensor::DeviceMemory after = tensor::MemoryOf(trainer.inputs.run.device);
+  need.step = trainer.inputs.run.device.is_cpu() ? count.most() : after.most_used - before.used;
+  need.device = after.most_used;
+  need.device_total = after.total;
+  need.gradients = GradientBytes(parameters);
+  // After the largest step, whose memory it uses again: steps of a run seldom take new memory.
+  const TakenStep timed = TakeStep(trainer, parameters, trainer.sampler->Next(), parts);
+  need.timed_tokens = timed.tokens;
+  need.timed_seconds = timed.seconds + timed.update_seconds;
+  need.step_seconds = timed.seconds * static_cast<double>(trainer.recipe().train.accumulate) /
+                          static_cast<double>(parts) +
+                      timed.update_seconds;
 }
 
 // Makes optimizer steps with zero gradients for these rows of a table, so that the optimizer writes
@@ -143,19 +234,7 @@ MemoryNeed MeasureMemoryNeed(Trainer& trainer, const RunPlan& plan) {
   for (const auto& parameter : trainer.model().Parameters()) {
     (parameter.trained() ? need.parameters : need.frozen) += parameter.value.nbytes();
   }
-  tensor::AllocationCount count;
-  TakeStep(trainer, parameters, trainer.sampler->Next());  // makes what is made only once
-  const Clock::time_point start = Clock::now();
-  need.step_tokens = TakeStep(trainer, parameters, trainer.sampler->Next());
-  need.step_seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  count.ResetMost();
-  const tensor::DeviceMemory before = tensor::MemoryOf(trainer.inputs.run.device);
-  TakeStep(trainer, parameters, batches.largest);
-  const tensor::DeviceMemory after = tensor::MemoryOf(trainer.inputs.run.device);
-  need.step = trainer.inputs.run.device.is_cpu() ? count.most() : after.most_used - before.used;
-  need.device = after.most_used;
-  need.device_total = after.total;
-  need.gradients = GradientBytes(parameters);
+  MeasureSteps(trainer, parameters, batches, need);
   std::vector<model::NamedParameter> tables;
   for (const auto& parameter : parameters) {
     if (parameter.value.row_grad() != nullptr) tables.push_back(parameter);
@@ -163,7 +242,7 @@ MemoryNeed MeasureMemoryNeed(Trainer& trainer, const RunPlan& plan) {
   // A validation runs while the gradients of the step before it are in memory. That is so in
   // training too.
   if (trainer.validator != nullptr) {
-    trainer.validator->Measure(trainer.model(), trainer.states, [](double) { return false; });
+    trainer.validator->TryBeginning(trainer.model(), trainer.states);
   }
   for (const auto& table : tables) {
     TouchRows(trainer, parameters, table.value, batches.RowsOf(trainer.model(), table.name));

@@ -20,13 +20,16 @@ struct MemoryNeed {
   uint64_t device = 0;
   uint64_t device_total = 0;
   int64_t largest_batch_tokens = 0;
-  double step_seconds = 0;  // time of a usual step, with the optimizer's update
-  int64_t step_tokens = 0;
+  // Of a usual step, with the optimizer's update. Of its batches two are timed at most
+  // (train.accumulate), and the others count as long.
+  double step_seconds = 0;
+  double timed_seconds = 0;
+  int64_t timed_tokens = 0;
 };
 
-// Makes steps as the run would (the first batches, then the batch with the most tokens), lets the
-// optimizer update every row that the run's texts read, and runs one validation up to its first
-// progress report. The model and the optimizer of `trainer` must not be used afterwards.
+// Makes two small steps, notes what follows and about how long it takes, and makes two steps as the
+// run would: of the batch with the most tokens, and of a usual one. Lets the optimizer update every
+// row that the run's texts read, and does the beginning of a validation. The model and the optimizer of `trainer` must not be used afterwards.
 MemoryNeed MeasureMemoryNeed(Trainer& trainer, const RunPlan& plan);
 
 struct DiskNeed {

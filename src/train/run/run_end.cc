@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/error.h"
 #include "base/files/files.h"
 #include "base/json/json.h"
 #include "base/log.h"
@@ -89,19 +90,20 @@ std::optional<report::MetricsRow> LastRow(const RunFolder& folder) {
       std::string_view(text).substr(before == std::string::npos ? 0 : before + 1));
 }
 
-}  // namespace
+// ", ndcg@10 0.8562 on data/mine, split dev"; "" without validation.
+std::string ValueText(const Trainer& trainer, const ValidationState* validation) {
+  if (validation == nullptr) return "";
+  return fmt::format(", {} {:.4f} on {}", trainer.validator->name(), *validation->best_value,
+                     MeasuredOn(trainer.recipe()));
+}
 
-void SaveModel(const Trainer& trainer, const RunFolder& folder, const LoopState& state,
-               const ValidationState* validation, LineLog& metrics) {
+// Writes the best weights, or without validation those of now, as the run's model. Returns their
+// step.
+int64_t WriteModel(const Trainer& trainer, const RunFolder& folder, const LoopState& state,
+                   const ValidationState* validation) {
   const int64_t step = validation != nullptr ? validation->best_step : state.step;
-  report::FinishedRow row{.step = state.step, .model_step = step};
-  std::string value;
   if (validation != nullptr) {
-    const std::string measure = trainer.validator->name();
     LoadWeights(folder.Best(step), SavedParameters(trainer.model(), trainer.states));
-    row.best = {{measure, *validation->best_value}};
-    value = fmt::format(", {} {:.4f} on {}", measure, *validation->best_value,
-                        MeasuredOn(trainer.recipe()));
   }
   trainer.model().set_calibration(CalibrationOf(trainer));
   trainer.model().Save(folder.model(), CardOf(trainer, validation, step));
@@ -111,13 +113,38 @@ void SaveModel(const Trainer& trainer, const RunFolder& folder, const LoopState&
         folder.adapter(),
         {PortablePath(recipe.base), PortablePath(recipe.document_base.value_or(recipe.base))});
   }
+  return step;
+}
+
+}  // namespace
+
+void SaveModel(const Trainer& trainer, const RunFolder& folder, const LoopState& state,
+               const ValidationState* validation, LineLog& metrics) {
+  const int64_t step = WriteModel(trainer, folder, state, validation);
+  report::FinishedRow row{.step = state.step, .model_step = step};
+  if (validation != nullptr) row.best = {{trainer.validator->name(), *validation->best_value}};
   metrics.Write(report::ToJson(row));
   metrics.Sync();
-  Note(fmt::format("{}: the model of step {}{}{}", folder.model().native(), step, value,
-                   trainer.model().adapted()
-                       ? fmt::format("; its adapters are in {}", folder.adapter().native())
-                       : ""));
+  Note(fmt::format(
+      "{}: the model of step {}{}{}", folder.model().native(), step, ValueText(trainer, validation),
+      trainer.model().adapted() ? fmt::format("; its adapters are in {}", folder.adapter().native())
+                                : ""));
   if (validation != nullptr) WarnOfNoImprovement(trainer.validator->name(), *validation);
+}
+
+std::string SaveStoppedModel(const Trainer& trainer, const RunFolder& folder,
+                             const LoopState& state, const ValidationState* validation) {
+  if (state.step == 0 || (validation != nullptr && !validation->best_value)) return "";
+  try {
+    const int64_t step = WriteModel(trainer, folder, state, validation);
+    return fmt::format("; {} is the model so far, {}{}", folder.model().native(),
+                       step == 0               ? "the base model, better than any step since"
+                       : validation != nullptr ? fmt::format("the best, of step {}", step)
+                                               : fmt::format("of step {}", step),
+                       ValueText(trainer, validation));
+  } catch (const OutputError& error) {
+    return fmt::format("; its model so far could not be written: {}", error.what());
+  }
 }
 
 void DropCheckpoints(const Trainer& trainer, const RunPlan& plan, const RunFolder& folder) {

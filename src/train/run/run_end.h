@@ -1,6 +1,8 @@
 // Ends a run: saves its model and writes the last line of its metrics.
 #pragma once
 
+#include <string>
+
 #include "train/observers/line_log.h"
 #include "train/observers/validation_observer.h"
 #include "train/run/loop_state.h"
@@ -15,6 +17,13 @@ namespace tandem::train {
 // of the run's validations; null: the run has none.
 void SaveModel(const Trainer& trainer, const RunFolder& folder, const LoopState& state,
                const ValidationState* validation, LineLog& metrics);
+
+// Saves the model so far of a run that was interrupted and whose checkpoint is saved, as SaveModel
+// does, but writes no line: the run is not finished. The loop must not go on afterwards, because
+// the best weights take the place of the last ones. Returns what to add to the message of the
+// interruption: which model it is, or why it could not be written; "" if there is none yet.
+std::string SaveStoppedModel(const Trainer& trainer, const RunFolder& folder,
+                             const LoopState& state, const ValidationState* validation);
 
 // Drops the checkpoints of a finished run from which no longer run would go on, unless its recipe
 // says how many stay. Its model has the best weights. Throws OutputError.

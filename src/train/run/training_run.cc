@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -109,8 +110,10 @@ void CheckHasTensors(const RunFolder& folder, int64_t step) {
       "and its model or the last line of its metrics.jsonl is gone; start a new run");
 }
 
-// Runs the loop to its end. If the run diverges, the error names the last checkpoint.
-void RunLoop(Loop& loop, const RunFolder& folder, const StopRequest& stop) {
+// Runs the loop to its end. If the run diverges, the error names the last checkpoint. `save` writes
+// the model of an interrupted run, on rank 0, and returns what is to be said of it.
+void RunLoop(Loop& loop, const RunFolder& folder, const StopRequest& stop,
+             const std::function<std::string()>& save) {
   bool complete = false;
   try {
     complete = loop.Run();
@@ -127,9 +130,17 @@ void RunLoop(Loop& loop, const RunFolder& folder, const StopRequest& stop) {
   // Another process of the group may have been asked to stop; all end with the same exit code.
   const auto asked = static_cast<int64_t>(StopSignal(stop));
   const int64_t signal = loop.group() != nullptr ? loop.group()->Largest(asked) : asked;
+  std::string saved;
+  if (loop.group() == nullptr) {
+    saved = save();
+  } else {  // the others wait, since a launcher ends rank 0 too once one of them has ended
+    loop.group()->Agree([&] {
+      if (loop.group()->leads()) saved = save();
+    });
+  }
   throw Interrupted(static_cast<int>(signal),
-                    step > 0 ? fmt::format("interrupted; {} is saved, continue with --resume",
-                                           folder.Checkpoint(step).native())
+                    step > 0 ? fmt::format("interrupted; {} is saved, continue with --resume{}",
+                                           folder.Checkpoint(step).native(), saved)
                              : "interrupted before the first step; start again with --resume");
 }
 
@@ -204,7 +215,10 @@ void TrainIn(const RunFolder& folder, Trainer& trainer, const Continuation& cont
       folder.Prune(plan, *checkpoint, validation != nullptr ? validation->best_step : 0);
     }
   }
-  RunLoop(loop, folder, options.stop);
+  RunLoop(loop, folder, options.stop, [&] {
+    tensor::TrimTensorArena();  // frees memory of the steps for the best weights
+    return SaveStoppedModel(trainer, folder, loop.state(), observers.validation());
+  });
   if (!group.leads()) return;
   folder.RemoveMining();      // files of an interrupted round that was not due again
   tensor::TrimTensorArena();  // frees memory of the steps for the best weights

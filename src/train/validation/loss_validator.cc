@@ -55,6 +55,11 @@ class LossValidator final : public Validator {
     return Validated{.value = sum / queries};
   }
 
+  // Its batches are those of training, whose steps take more memory.
+  void TryBeginning(model::DualEncoder& model, const ObjectiveStates& states) override {
+    Measure(model, states, [](double) { return false; });
+  }
+
   std::string name() const override { return "loss"; }
   bool Better(double value, double other) const override { return value < other; }
   size_t queries() const override { return texts_.examples.size(); }

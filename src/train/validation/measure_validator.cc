@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <csignal>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,10 +11,12 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/process/interrupt.h"
 #include "data/judgements/pool.h"
 #include "eval/evaluate.h"
 #include "search/retrieval/retrieve.h"
 #include "search/scoring/score_samples.h"
+#include "tensor/core/parallel.h"
 #include "train/validation/validator.h"
 
 namespace tandem::train {
@@ -74,6 +78,27 @@ class MeasureValidator final : public Validator {
           search::Retrieve(model, {documents(), *corpus_.queries, judged()}, OptionsFor(progress)));
     } catch (const ValidationStopped&) {
       return std::nullopt;
+    }
+  }
+
+  // The longest documents of the first block go first (search/length_batches.h), so that two passes
+  // of each thread have the memory of all.
+  void TryBeginning(model::DualEncoder& model, const ObjectiveStates& /*states*/) override {
+    const ValidationProgress ignored = [](double) { return true; };
+    search::RetrieveOptions options = OptionsFor(ignored);
+    bool documents = false;  // set before the threads encode
+    std::atomic<int> passes = 0;
+    const search::PromptSource prompt = options.document_prompt;
+    options.document_prompt = [&](size_t i) {
+      documents = true;
+      return prompt(i);
+    };
+    const int enough = 2 * tensor::ThreadCount();
+    options.encode.stop = [&] { return documents && ++passes > enough ? SIGINT : 0; };
+    try {
+      search::Retrieve(model, {this->documents(), *corpus_.queries, judged()}, options);
+    } catch (const Interrupted&) {
+      return;  // it has more documents than these passes
     }
   }
 

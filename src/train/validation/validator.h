@@ -43,6 +43,9 @@ class Validator {
   // None if `progress` stopped the validation.
   virtual std::optional<Validated> Measure(model::DualEncoder& model, const ObjectiveStates& states,
                                            const ValidationProgress& progress) = 0;
+  // Does as much of a validation as takes its memory, in seconds: a few passes over the longest
+  // documents after all queries are encoded. There is no result.
+  virtual void TryBeginning(model::DualEncoder& model, const ObjectiveStates& states) = 0;
   // Returns "ndcg@10" or "loss".
   virtual std::string name() const = 0;
   // Whether `value` is better than `other`.

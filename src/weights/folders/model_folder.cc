@@ -35,7 +35,8 @@ std::string RunHint(const std::filesystem::path& path) {
              ? fmt::format("; it is {}, whose model is {}", what, model.native())
              : fmt::format(
                    "; it is {} that has not finished, so that it has no model yet: finish it with "
-                   "`tandem train RECIPE --resume`",
+                   "`tandem train RECIPE --resume`, or stop it by Ctrl-C, which saves the best so "
+                   "far",
                    what);
 }
 

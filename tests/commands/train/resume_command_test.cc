@@ -10,6 +10,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <regex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -23,6 +24,7 @@ namespace {
 class ResumeCommand : public EventfulRunTest {
  protected:
   void ExpectTheSameBytesAfterKills(std::vector<std::string> longer, int rounds) const;
+  void ExpectModelSoFar(const std::string& output, const std::string& err) const;
   int SignalInTheLoop(const std::string& output, const std::vector<std::string>& arguments,
                       int signal) const;
 
@@ -158,6 +160,24 @@ int ResumeCommand::SignalInTheLoop(const std::string& output,
   return status;
 }
 
+// A stopped run has the model of its best validation until then, which is not that of a finished
+// run.
+void ResumeCommand::ExpectModelSoFar(const std::string& output, const std::string& err) const {
+  std::smatch said;
+  ASSERT_TRUE(std::regex_search(
+      err, said,
+      std::regex("/model is the model so far, (?:the best, of step [0-9]+|the base model, better "
+                 "than any step since), ndcg@10 ([0-9.]+) on data, split dev")))
+      << err;
+  EXPECT_THAT(ReadFile(Path(output + "/metrics.jsonl")),
+              testing::Not(testing::HasSubstr("finished")));
+  const ProgramResult measured =
+      RunTandem({"evaluate", "--model", Path(output + "/model"), "--dataset", Path("data"),
+                 "--split", "dev", "--measures", "ndcg@10", "--no-cache"});
+  ASSERT_EQ(measured.exit_code, 0) << measured.err;
+  EXPECT_THAT(measured.out, testing::HasSubstr(said[1].str()));
+}
+
 TEST_F(ResumeCommand, SignalsSaveAndExitWithTheirCode) {
   const std::vector<std::string> longer = {"--set", "train.epochs=60", "--set",
                                            "train.keep_checkpoints=2"};
@@ -177,6 +197,7 @@ TEST_F(ResumeCommand, SignalsSaveAndExitWithTheirCode) {
     EXPECT_EQ(WEXITSTATUS(status), 128 + signal);
     EXPECT_THAT(ReadFile(Path("child.err")),
                 testing::HasSubstr("is saved, continue with --resume"));
+    ExpectModelSoFar(output, ReadFile(Path("child.err")));
     std::vector<std::string> again = longer;
     again.push_back("--resume");
     const ProgramResult resumed = Train(output, again);

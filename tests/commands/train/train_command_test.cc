@@ -125,6 +125,10 @@ TEST_F(TrainCommand, CheckReadsEverythingAndWritesNothing) {
         " s for token ids)\n"}) {
     EXPECT_THAT(result.out, testing::HasSubstr(text));
   }
+  // It says what it waits for before it does.
+  EXPECT_THAT(result.err, testing::ContainsRegex(
+                              "measuring time and memory: two steps of at most [0-9]+ tokens, "
+                              "whose results are thrown away, take about [0-9]+s"));
   EXPECT_FALSE(std::filesystem::exists(Path("run")));
   // The command of the run with one more word: the folder says on which disk there must be room.
   EXPECT_THAT(result.out, testing::HasSubstr("disk: "));

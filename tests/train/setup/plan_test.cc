@@ -3,19 +3,24 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
+#include "config/recipe/recipe_parse.h"
+#include "eval/measure.h"
+#include "objective/catalogue.h"
+#include "optim/catalogue.h"
 #include "sampling/catalogue.h"
 
 namespace tandem::train {
 namespace {
 
 RunPlan Plan(const config::Recipe& recipe,
-             const sampling::SamplerInfo& sampler = sampling::kUniform) {
-  std::vector<uint64_t> hashes(100);
-  for (uint64_t d = 0; d < 100; ++d) hashes[d] = d;
+             const sampling::SamplerInfo& sampler = sampling::kUniform, uint32_t queries = 100) {
+  std::vector<uint64_t> hashes(queries);
+  for (uint64_t d = 0; d < queries; ++d) hashes[d] = d;
   sampling::Examples examples(1, hashes);
-  for (uint32_t q = 0; q < 100; ++q) examples.Add(q, std::vector<sampling::Judged>{{q, 1}});
+  for (uint32_t q = 0; q < queries; ++q) examples.Add(q, std::vector<sampling::Judged>{{q, 1}});
   return MakePlan(recipe,
                   *sampler.make(examples, {.batch = static_cast<size_t>(*recipe.train.batch)}));
 }
@@ -49,6 +54,23 @@ TEST(Plan, SharesAreOfTheRunAndAtLeastOneStep) {
   EXPECT_EQ(plan.validate_every, 1);
   recipe.schedule.warmup = config::Quantity::Count(500);
   EXPECT_EQ(Plan(recipe).warmup, 500);  // longer than the run: it stays so (transformers)
+}
+
+// However few queries there are, patience ends no run before each of them has been trained on.
+TEST(Plan, TheRecipeToStartWithTrainsAnEpochBeforePatienceEndsIt) {
+  const std::vector<config::Catalogue> catalogues = {
+      sampling::SamplerCatalogue(), objective::ObjectiveCatalogue(), optim::OptimizerCatalogue(),
+      optim::ScheduleCatalogue(), eval::MeasureCatalogue()};
+  const config::Recipe recipe =
+      config::LoadRecipe(std::string(TANDEM_SOURCE_DIR) + "/recipes/start.toml", {}, catalogues)
+          .recipe;
+  ASSERT_GT(recipe.validation.patience, 0);
+  for (uint32_t queries = 1; queries < 2000; queries += 7) {
+    const RunPlan plan = Plan(recipe, sampling::kUniform, queries);
+    const auto an_epoch = static_cast<double>(plan.steps) / *recipe.train.epochs;
+    const int64_t first_end = recipe.validation.patience * plan.validate_every;
+    EXPECT_GE(static_cast<double>(std::min(first_end, plan.steps)), an_epoch) << queries;
+  }
 }
 
 TEST(Plan, TheLastStepIsAlwaysSavedAndValidated) {

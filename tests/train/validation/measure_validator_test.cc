@@ -12,6 +12,7 @@
 #include "support/temporary_folder.h"
 #include "support/tiny_model.h"
 #include "tensor/machine/process.h"
+#include "tensor/profile/profile.h"
 #include "train/validation/validator.h"
 
 namespace tandem::train {
@@ -123,6 +124,39 @@ TEST_F(MeasureValidatorModel, APoolLeavesFewerDocumentsInTheWay) {
   EXPECT_GT(some, whole);
   EXPECT_GE(few, some);
   EXPECT_NE(Measure({.measure = "map", .pool = 12, .seed = 2}).value, some);
+}
+
+// The multiplications of a call, as the profile counts them.
+template <typename Call>
+double Flops(const Call& call) {
+  tensor::Profile profile;
+  const tensor::ActiveProfile active(&profile);
+  call();
+  double flops = 0;
+  for (const tensor::Profile::Operation& done : profile.operations()) flops += done.work.flops;
+  return flops;
+}
+
+// `train --check` waits for it: of many documents it encodes as many as take the memory of all.
+TEST_F(MeasureValidatorModel, ItsBeginningIsASmallPartOfManyDocuments) {
+  for (size_t d = 40; d < 4000; ++d) {
+    std::string text = fmt::format("{}", d);
+    for (int w = 0; w < 20; ++w) text += " music";
+    documents_.Add(fmt::format("d{}", d), text);
+  }
+  const auto validator =
+      MakeMeasureValidator({&documents_, &queries_, judged_}, {.measure = "map"}, {});
+  const double begun = Flops([&] { validator->TryBeginning(*model_, {}); });
+  const double whole = Flops([&] { validator->Measure(*model_, {}, [](double) { return true; }); });
+  EXPECT_GT(begun, 0);
+  EXPECT_LT(begun, whole / 5);
+}
+
+TEST_F(MeasureValidatorModel, ItsBeginningIsAllOfFewDocuments) {
+  const auto validator =
+      MakeMeasureValidator({&documents_, &queries_, judged_}, {.measure = "map"}, {});
+  const double begun = Flops([&] { validator->TryBeginning(*model_, {}); });
+  EXPECT_EQ(begun, Flops([&] { validator->Measure(*model_, {}, [](double) { return true; }); }));
 }
 
 TEST_F(MeasureValidatorModel, ProgressStopsIt) {
