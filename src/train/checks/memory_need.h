@@ -29,7 +29,8 @@ struct MemoryNeed {
 
 // Makes two small steps, notes what follows and about how long it takes, and makes two steps as the
 // run would: of the batch with the most tokens, and of a usual one. Lets the optimizer update every
-// row that the run's texts read, and does the beginning of a validation. The model and the optimizer of `trainer` must not be used afterwards.
+// row that the run's texts read, and does the beginning of a validation. The model and the
+// optimizer of `trainer` must not be used afterwards.
 MemoryNeed MeasureMemoryNeed(Trainer& trainer, const RunPlan& plan);
 
 struct DiskNeed {
