@@ -210,6 +210,16 @@ Json SplitRow(const data::SplitSummary& split) {
           {"unknown_documents", split.unknown_documents}};
 }
 
+// A folder with a part of a corpus and all judgements looks right until it is measured.
+void NoteUnknown(const fs::path& path, const data::SplitSummary& split) {
+  if (split.unknown_documents == 0) return;
+  Note(fmt::format(
+      "{}: of the documents that the split {} judges, {} are not in the corpus, as where a folder "
+      "has a part of one: training leaves these judgements out, and measures count their documents "
+      "as not found, which lowers values; give the whole corpus, or take them out of qrels/{}.tsv",
+      path.native(), split.name, split.unknown_documents, split.name));
+}
+
 void WarnOfOverlap(const fs::path& path, const data::SplitOverlap& overlap) {
   if (overlap.query_texts == 0 && overlap.queries == 0) return;
   Warn(fmt::format(
@@ -280,6 +290,7 @@ Json InspectBeir(const fs::path& path) {
     exact = exact && split.judgements.is_exact;
     found["splits"].push_back(SplitRow(split));
     WarnOfContradictions(path / "qrels" / (split.name + ".tsv"), split.judgements.contradicting);
+    NoteUnknown(path, split);
   }
   // Judgements with very many distinct grades are not counted by grade. They get no rows, because
   // empty rows would read as "none".
