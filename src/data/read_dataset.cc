@@ -41,12 +41,11 @@ void CheckPath(const std::filesystem::path& path) {
 void RefuseParquet(const std::filesystem::path& path) {
   if (path.extension() != ".parquet") return;
   throw DataError(path.native(), 0, "",
-                  fmt::format("is a Parquet file, which this program does not read; the tandem of "
-                              "the Python package tandem-retrieval[parquet] does "
-                              "(docs/parquet.md); or write it as JSON lines, in Python (pip "
-                              "install pandas pyarrow): import "
-                              "pandas; pandas.read_parquet(\"{}\").to_json("
-                              "\"{}.jsonl\", orient=\"records\", lines=True)",
+                  fmt::format("is a Parquet file, which this program does not read. Where Python "
+                              "has pyarrow, this makes JSON lines of it: python3 -c \"import json, "
+                              "pyarrow.parquet as p; [print(json.dumps(r, default=str)) for r in "
+                              "p.read_table('{}').to_pylist()]\" > {}.jsonl; the tandem of the "
+                              "Python package (./dev wheel) reads it as it is (docs/parquet.md)",
                               path.native(), path.stem().native()));
 }
 

@@ -68,11 +68,12 @@ TEST(ReadDataset, NothingThereOrParquet) {
   EXPECT_EQ(
       DataErrorOf([&] { ReadDataset(path, "auto", ""); }),
       path.native() +
-          ": is a Parquet file, which this program does not read; the tandem of the Python "
-          "package tandem-retrieval[parquet] does (docs/parquet.md); or write it as JSON lines, "
-          "in Python (pip install pandas pyarrow): import "
-          "pandas; pandas.read_parquet(\"" +
-          path.native() + "\").to_json(\"x.jsonl\", orient=\"records\", lines=True)");
+          ": is a Parquet file, which this program does not read. Where Python has pyarrow, this "
+          "makes JSON lines of it: python3 -c \"import json, pyarrow.parquet as p; "
+          "[print(json.dumps(r, default=str)) for r in p.read_table('" +
+          path.native() +
+          "').to_pylist()]\" > x.jsonl; the tandem of the Python package (./dev wheel) reads it "
+          "as it is (docs/parquet.md)");
 }
 
 // Escapes what a JSON string must escape: real texts have quotes, backslashes and line ends.

@@ -29,6 +29,12 @@ std::string_view TextOf(const data::Texts& texts, std::string_view id) {
   return index ? texts.text(*index) : std::string_view();
 }
 
+// Names of pages begin alike and differ at their ends: of a long id the end stays. It leaves half
+// of the line to the text.
+std::string ShownId(std::string_view id, size_t columns) {
+  return report::EndOfLine(id, std::max<size_t>(8, columns / 2));
+}
+
 // Returns a line for each of a query's best documents: "+ ID text", with "+" for a positive.
 std::vector<std::string> BestDocuments(const ShownComparison& shown, const data::Run& run,
                                        std::string_view query, size_t columns) {
@@ -40,9 +46,10 @@ std::vector<std::string> BestDocuments(const ShownComparison& shown, const data:
   std::vector<std::string> lines;
   for (size_t rank = 0; rank < std::min(shown.options.documents, ranking.results.size()); ++rank) {
     const std::string_view id = ranking.results[rank].document;
-    lines.push_back(report::OneLine(fmt::format("{} {} {}", ranking.IsPositive(rank) ? "+" : "-",
-                                                id, TextOf(shown.texts.documents, id)),
-                                    columns));
+    lines.push_back(
+        report::OneLine(fmt::format("{} {} {}", ranking.IsPositive(rank) ? "+" : "-",
+                                    ShownId(id, columns), TextOf(shown.texts.documents, id)),
+                        columns));
   }
   return lines;
 }

@@ -211,20 +211,23 @@ Json SplitRow(const data::SplitSummary& split) {
           {"documents_of_passages", split.documents_of_passages}};
 }
 
-// What becomes of judgements whose documents corpus.jsonl does not have.
-void SayUnknownDocuments(const fs::path& path, const data::SplitSummary& split) {
+// A folder with a part of a corpus and all judgements, or with passages, looks right until it is
+// measured.
+void NoteUnknown(const fs::path& path, const data::SplitSummary& split) {
+  const std::string of =
+      fmt::format("{}: of the documents that the split {} judges,", path.native(), split.name);
   if (split.documents_of_passages > 0) {
     Note(
-        fmt::format("{}: corpus.jsonl has passages of {} of the {} judged documents that it lacks: "
-                    "measure with --by-document, which ranks documents by their best passages",
-                    path.native(), split.documents_of_passages, split.unknown_documents));
+        fmt::format("{} {} are in the corpus as passages: measure with --by-document, which ranks "
+                    "documents by their best passages",
+                    of, split.documents_of_passages));
   }
-  const uint64_t lost = split.unknown_documents - split.documents_of_passages;
-  if (lost == 0) return;
-  Warn(
-      fmt::format("{}: {} judged {} not in corpus.jsonl; judgements of such are dropped where the "
-                  "data are read",
-                  path.native(), lost, lost == 1 ? "document is" : "documents are"));
+  if (split.unknown_documents == split.documents_of_passages) return;
+  Note(fmt::format(
+      "{} {} are not in the corpus, as where a folder has a part of one: training leaves these "
+      "judgements out, and measures count their documents as not found, which lowers values; give "
+      "the whole corpus, or take them out of qrels/{}.tsv",
+      of, split.unknown_documents - split.documents_of_passages, split.name));
 }
 
 void WarnOfOverlap(const fs::path& path, const data::SplitOverlap& overlap) {
@@ -296,9 +299,8 @@ Json InspectBeir(const fs::path& path) {
   for (const data::SplitSummary& split : summary.splits) {
     exact = exact && split.judgements.is_exact;
     found["splits"].push_back(SplitRow(split));
-    const fs::path qrels = path / "qrels" / (split.name + ".tsv");
-    WarnOfContradictions(qrels, split.judgements.contradicting);
-    SayUnknownDocuments(qrels, split);
+    WarnOfContradictions(path / "qrels" / (split.name + ".tsv"), split.judgements.contradicting);
+    NoteUnknown(path, split);
   }
   // Judgements with very many distinct grades are not counted by grade. They get no rows, because
   // empty rows would read as "none".

@@ -9,6 +9,7 @@
 #include "cli/process/signal_watch.h"
 #include "commands/model/asked_precision.h"
 #include "commands/model/precision_advice.h"
+#include "report/records/run_log.h"
 #include "tensor/core/tensor.h"
 #include "tensor/machine/device.h"
 #include "tensor/machine/precision.h"
@@ -33,11 +34,27 @@ tensor::Device CommandDevice(const Globals& globals) {
   return tensor::UseDevice(name.empty() ? "cpu" : name);
 }
 
+namespace {
+
+// Says that a run has saved its base model: nobody would see it by the numbers alone.
+void NoteIfBase(const std::string& model) {
+  const std::filesystem::path path = std::filesystem::absolute(model).lexically_normal();
+  const std::filesystem::path folder = path.has_filename() ? path : path.parent_path();
+  if (folder.filename() != "model") return;
+  const auto finished = report::ReadRunLog(folder.parent_path() / "metrics.jsonl").finished;
+  if (!finished || finished->model_step > 0) return;
+  Note(fmt::format("{} is the base model as it was before training: no step of its run was better",
+                   model));
+}
+
+}  // namespace
+
 std::unique_ptr<model::DualEncoder> LoadModel(const Globals& globals, const ModelFlags& flags,
                                               const std::string& query_prompt) {
   tensor::SetUpProcess(globals.threads);
   auto model = model::DualEncoder::Load(flags.model, LoadOptionsOf(flags, query_prompt));
   model->To(CommandDevice(globals));
+  NoteIfBase(flags.model);
   if (flags.prompt) {
     const auto kind =
         flags.prompts_documents ? model::TextKind::kDocument : model::TextKind::kQuery;

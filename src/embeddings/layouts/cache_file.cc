@@ -87,7 +87,8 @@ std::vector<BlockState> StatesOf(const FileDescriptor& file, const std::filesyst
 
 // The first line of `found` that differs from `wanted`, as words: 'has "model 1f", expected ...'.
 std::string DifferenceOf(std::string_view found, std::string_view wanted) {
-  if (!found.starts_with(kCacheFirstLine)) return "is no file of embeddings of this version";
+  if (!found.starts_with(kCacheFirstLine))
+    return "another version of Tandem made it, or it is damaged";
   while (true) {
     const auto line = [](std::string_view& rest) {
       const std::string_view first = rest.substr(0, rest.find('\n'));
@@ -223,7 +224,9 @@ void CacheFileWriter::Open(const std::function<void()>& waiting) {
 
 bool CacheFileWriter::Take() {
   const auto make_again = [&](std::string_view what) {
-    Warn(fmt::format("{}: {}; it is made again", path_.native(), what));
+    Warn(fmt::format(
+        "{}: {}; it is made again: its texts are encoded anew, and nothing needs to be done",
+        path_.native(), what));
     ::unlink(path_.c_str());  // who has it open keeps what it has
     return false;
   };

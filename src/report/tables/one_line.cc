@@ -51,6 +51,19 @@ std::string OneLine(std::string_view text, size_t columns) {
   return line;
 }
 
+std::string EndOfLine(std::string_view text, size_t columns) {
+  const std::string line = text::Printable(text);
+  if (text::DisplayWidth(line) <= columns) return line;
+  if (columns == 0) return "";
+  std::string_view end = line;
+  while (text::DisplayWidth(end) >= columns) {
+    std::string_view first = text::HeadOfWidth(end, 1);
+    if (first.empty()) first = text::HeadOfWidth(end, 2);  // a wide character
+    end.remove_prefix(first.size());
+  }
+  return "…" + std::string(end);
+}
+
 std::vector<std::string> WrappedLines(std::string_view text, size_t columns) {
   columns = std::max<size_t>(1, columns);
   std::vector<std::string> lines(1);

@@ -17,4 +17,7 @@ std::string OneLine(std::string_view text, size_t columns);
 // word that is longer than a line is cut into several. A text without words gives one empty line.
 std::vector<std::string> WrappedLines(std::string_view text, size_t columns);
 
+// `text` in at most `columns` columns; of a longer one the end, after "…". Printable, valid UTF-8.
+std::string EndOfLine(std::string_view text, size_t columns);
+
 }  // namespace tandem::report

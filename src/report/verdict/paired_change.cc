@@ -44,16 +44,20 @@ bool CanBeSeen(const PairedChange& change, double level) {
   return std::ldexp(2.0, -static_cast<int>(change.gained + change.lost)) < level;
 }
 
-// "before" and "after" are names of files; here they become what a reader calls the models.
-std::string ModelName(const std::string& label) {
-  if (label == "before") return "the model before training";
-  if (label == "after") return "the trained model";
-  return label;
+// "before" and "after" are names of files; here they become what a reader calls the models. Which
+// folder the model before training is, a reader may not know.
+std::string ModelName(const LabelledEvaluation& one) {
+  const std::string& folder = one.record.model.folder;
+  if (one.label == "before") {
+    return "the model before training" + (folder.empty() ? "" : fmt::format(" ({})", folder));
+  }
+  if (one.label == "after") return "the trained model";
+  return one.label;
 }
 
-Contender ContenderOf(const std::string& label, const PairedChange& change, double adjusted_p,
-                      size_t contenders) {
-  Contender one{.name = ModelName(label),
+Contender ContenderOf(const LabelledEvaluation& evaluation, const PairedChange& change,
+                      double adjusted_p, size_t contenders) {
+  Contender one{.name = ModelName(evaluation),
                 .baseline = change.first,
                 .value = change.second,
                 .queries = change.queries,
@@ -114,21 +118,21 @@ std::optional<Recommendation> RecommendationOf(const ReportInput& input) {
   if (group.evaluations.size() < 2 || last.measures.empty()) return std::nullopt;
   Contest contest{.measure = last.measures.front().name,
                   .data = group.dataset,
-                  .baseline = ModelName(group.evaluations.front()->label)};
-  std::vector<std::pair<std::string, PairedChange>> changes;
+                  .baseline = ModelName(*group.evaluations.front())};
+  std::vector<std::pair<const LabelledEvaluation*, PairedChange>> changes;
   std::vector<double> p_values;
   for (size_t i = 1; i < group.evaluations.size(); ++i) {
     const std::optional<PairedChange> change =
         ChangeOf(baseline, group.evaluations[i]->record, contest.measure, input.seed);
     if (!change) continue;
-    changes.emplace_back(group.evaluations[i]->label, *change);
+    changes.emplace_back(group.evaluations[i], *change);
     p_values.push_back(change->p);
   }
   if (changes.empty()) return std::nullopt;
   const std::vector<double> adjusted = eval::HolmAdjusted(p_values);
   for (size_t i = 0; i < changes.size(); ++i) {
     contest.contenders.push_back(
-        ContenderOf(changes[i].first, changes[i].second, adjusted[i], changes.size()));
+        ContenderOf(*changes[i].first, changes[i].second, adjusted[i], changes.size()));
   }
   const DatasetFacts& dataset = baseline.dataset;
   if (std::any_of(input.runs.begin(), input.runs.end(),

@@ -125,10 +125,14 @@ void SaveModel(const Trainer& trainer, const RunFolder& folder, const LoopState&
   if (validation != nullptr) row.best = {{trainer.validator->name(), *validation->best_value}};
   metrics.Write(report::ToJson(row));
   metrics.Sync();
-  Note(fmt::format(
-      "{}: the model of step {}{}{}", folder.model().native(), step, ValueText(trainer, validation),
-      trainer.model().adapted() ? fmt::format("; its adapters are in {}", folder.adapter().native())
-                                : ""));
+  Note(fmt::format("{}: {}{}{}", folder.model().native(),
+                   step > 0 ? fmt::format("the model of step {}", step)
+                            : fmt::format("the base model {} as it was, because no step was better",
+                                          PortablePath(trainer.recipe().model.base)),
+                   ValueText(trainer, validation),
+                   trainer.model().adapted()
+                       ? fmt::format("; its adapters are in {}", folder.adapter().native())
+                       : ""));
   if (validation != nullptr) WarnOfNoImprovement(trainer.validator->name(), *validation);
 }
 

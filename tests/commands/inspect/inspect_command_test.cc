@@ -323,11 +323,13 @@ TEST_F(InspectCommand, BrokenDataIsExitThreeAndUnknownEndingsExitTwo) {
   Write("train.parquet", "PAR1");
   ExpectError(
       "train.parquet", 3,
-      ": is a Parquet file, which this program does not read; the tandem of the Python "
-      "package tandem-retrieval[parquet] does (docs/parquet.md); or write it as JSON lines, "
-      "in Python (pip install pandas pyarrow): import "
-      "pandas; pandas.read_parquet(\"" +
-          Path("train.parquet") + "\").to_json(\"train.jsonl\", orient=\"records\", lines=True)");
+      ": is a Parquet file, which this program does not read. Where Python has pyarrow, this "
+      "makes JSON lines of it: python3 -c \"import json, pyarrow.parquet as p; "
+      "[print(json.dumps(r, default=str)) for r in p.read_table('" +
+          Path("train.parquet") +
+          "').to_pylist()]\" > train.jsonl; the tandem of the Python package (./dev wheel) reads "
+          "it "
+          "as it is (docs/parquet.md)");
 }
 
 }  // namespace

@@ -62,7 +62,10 @@ TEST_F(TrainValidation, TheBaseModelCanBeTheBest) {
   // The saved model is the base, also by its measure.
   const ProgramResult evaluated =
       RunTandem({"evaluate", "--model", Path("run/model"), "--dataset", Path("data"), "--split",
-                 "dev", "--measures", "ndcg@10", "--format", "json", "--quiet"});
+                 "dev", "--measures", "ndcg@10", "--format", "json"});
+  EXPECT_THAT(result.err, HasSubstr("run/model: the base model base as it was, because no step"));
+  EXPECT_THAT(evaluated.err, HasSubstr("run/model is the base model as it was before training: no "
+                                       "step of its run was better"));
   EXPECT_NEAR(nlohmann::json::parse(evaluated.out)["measures"]["ndcg@10"].get<double>(),
               values.at(0), 1e-6);
   EXPECT_THAT(FilesOf("run").at("model/README.md"),

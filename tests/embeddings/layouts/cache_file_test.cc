@@ -183,7 +183,8 @@ TEST_F(CacheFileTest, AnotherSourceIsSaidAndMadeAgain) {
   const CacheFileWriter writer(path_, other);
   EXPECT_THAT(messages.text(),
               HasSubstr("one.embeddings: belongs to another model, other texts or other settings "
-                        "(it has \"model 1\", expected \"model 3\"); it is made again"));
+                        "(it has \"model 1\", expected \"model 3\"); it is made again: its texts "
+                        "are encoded anew, and nothing needs to be done"));
   EXPECT_EQ(writer.kept_rows(), 0U);
 }
 
@@ -206,7 +207,8 @@ TEST_F(CacheFileTest, WhatIsNoFileOfEmbeddingsIsSaidAndReplaced) {
   EXPECT_FALSE(ReadCacheFile(path_, layout_));
   const CapturedMessages messages;
   WriteAll();
-  EXPECT_THAT(messages.text(), HasSubstr("is no file of embeddings of this version; it is made"));
+  EXPECT_THAT(messages.text(),
+              HasSubstr("another version of Tandem made it, or it is damaged; it is made"));
   EXPECT_TRUE(ReadCacheFile(path_, layout_));
 }
 
@@ -220,7 +222,8 @@ TEST_F(CacheFileTest, AFileThatIsCutShortIsSaidAndMadeAgain) {
     WriteAll();
     EXPECT_THAT(messages.text(),
                 HasSubstr("has " + std::to_string(size) +
-                          " bytes, expected 8312: it was cut short; it is made again"));
+                          " bytes, expected 8312: it was cut short; it is made again: its texts "
+                          "are encoded anew, and nothing needs to be done"));
     EXPECT_EQ(Bytes(), whole);
   }
 }

@@ -13,6 +13,17 @@
 namespace tandem::report {
 namespace {
 
+TEST(EndOfLine, KeepsTheEnd) {
+  EXPECT_EQ(EndOfLine("pages/a/care.md#3", 17), "pages/a/care.md#3");
+  EXPECT_EQ(EndOfLine("pages/a/care.md#3", 16), "…ges/a/care.md#3");
+  EXPECT_EQ(EndOfLine("pages/a/care.md#3", 1), "…");
+  EXPECT_EQ(EndOfLine("pages", 0), "");
+  EXPECT_EQ(EndOfLine("東京.md", 6), "…京.md");
+  EXPECT_EQ(EndOfLine("東京.md", 5), "….md");
+  EXPECT_EQ(EndOfLine("東京.md", 7), "東京.md");
+  EXPECT_EQ(EndOfLine("a\nb", 4), "a\\nb");
+}
+
 TEST(OneLine, CutsBetweenWords) {
   EXPECT_EQ(OneLine("alpha beta gamma", 16), "alpha beta gamma");
   EXPECT_EQ(OneLine("alpha beta gamma", 15), "alpha beta…");

@@ -10,6 +10,7 @@ namespace tandem::report {
 namespace {
 
 using testing::HasSubstr;
+using testing::StartsWith;
 
 // Queries whose ids do not come in the order of their numbers: q0, q1, q10, q11, q2, ...
 EvaluationRecord RecordOf(const std::vector<double>& values) {
@@ -102,6 +103,9 @@ TEST(PairedChange, RecommendsWhatTheFirstDataSetShows) {
               HasSubstr("may be chance (p = 0.0625); the values of 5 queries differ, too few "
                         "for anything to be seen; about "));
   EXPECT_EQ(RecommendationOf(input)->use, "the model before training");
+  input.evaluations[0].record.model.folder = "all-MiniLM-L6-v2";
+  EXPECT_THAT(RecommendationOf(input)->sentence,
+              StartsWith("Keep the model before training (all-MiniLM-L6-v2): its mrr is "));
 }
 
 TEST(PairedChange, IsAdjustedForSeveralModels) {
