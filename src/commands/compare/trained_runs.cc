@@ -67,8 +67,8 @@ std::vector<std::string> ModelsOfSeeds(const std::string& folder) {
     const fs::path metrics = entry.path() / "metrics.jsonl";
     if (fs::is_directory(models[*seed], error) && report::ReadRunLog(metrics).finished) continue;
     throw UsageError(
-        fmt::format("{}: has not finished; train it to its end (tandem train --seeds, "
-                    "with --resume)",
+        fmt::format("{}: has no model, or no metrics.jsonl that says that the run finished; train "
+                    "it to its end (tandem train --seeds, with --resume)",
                     entry.path().native()));
   }
   std::vector<std::string> paths;

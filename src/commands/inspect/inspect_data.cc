@@ -211,23 +211,25 @@ Json SplitRow(const data::SplitSummary& split) {
           {"documents_of_passages", split.documents_of_passages}};
 }
 
+std::string Are(uint64_t count) { return fmt::format("{} {}", count, count == 1 ? "is" : "are"); }
+
 // A folder with a part of a corpus and all judgements, or with passages, looks right until it is
 // measured.
-void NoteUnknown(const fs::path& path, const data::SplitSummary& split) {
+void SayUnknown(const fs::path& path, const data::SplitSummary& split) {
   const std::string of =
       fmt::format("{}: of the documents that the split {} judges,", path.native(), split.name);
   if (split.documents_of_passages > 0) {
     Note(
-        fmt::format("{} {} are in the corpus as passages: measure with --by-document, which ranks "
+        fmt::format("{} {} in the corpus as passages: measure with --by-document, which ranks "
                     "documents by their best passages",
-                    of, split.documents_of_passages));
+                    of, Are(split.documents_of_passages)));
   }
   if (split.unknown_documents == split.documents_of_passages) return;
-  Note(fmt::format(
-      "{} {} are not in the corpus, as where a folder has a part of one: training leaves these "
+  Warn(fmt::format(
+      "{} {} not in the corpus, as when the folder holds only a part of it: training leaves these "
       "judgements out, and measures count their documents as not found, which lowers values; give "
       "the whole corpus, or take them out of qrels/{}.tsv",
-      of, split.unknown_documents - split.documents_of_passages, split.name));
+      of, Are(split.unknown_documents - split.documents_of_passages), split.name));
 }
 
 void WarnOfOverlap(const fs::path& path, const data::SplitOverlap& overlap) {
@@ -300,7 +302,7 @@ Json InspectBeir(const fs::path& path) {
     exact = exact && split.judgements.is_exact;
     found["splits"].push_back(SplitRow(split));
     WarnOfContradictions(path / "qrels" / (split.name + ".tsv"), split.judgements.contradicting);
-    NoteUnknown(path, split);
+    SayUnknown(path, split);
   }
   // Judgements with very many distinct grades are not counted by grade. They get no rows, because
   // empty rows would read as "none".

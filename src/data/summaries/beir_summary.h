@@ -47,8 +47,7 @@ struct SplitSummary {
   JudgementSummary judgements;
   uint64_t unknown_queries = 0;  // judged, but not in queries.jsonl
   uint64_t unknown_documents = 0;
-  uint64_t documents_of_passages =
-      0;  // of these, such as corpus.jsonl has passages of (DOCUMENT#N)
+  uint64_t documents_of_passages = 0;  // unknown ones of which corpus.jsonl has passages
 };
 
 // The overlap of two splits of a folder: a model that was trained on one of them knows it in the

@@ -7,12 +7,12 @@ namespace tandem::documents {
 namespace {
 
 // Shorter ones are labels ("Key points."), longer ones no queries.
-constexpr size_t kFirstSentenceLeastWords = 4, kMostWords = 64;
+constexpr size_t kFirstSentenceLeastWords = 4, kFirstSentenceMostWords = 64;
 
 void FindFirstSentence(const Document& document, const PairSink& found) {
   const std::string_view sentence = document.Of(FirstSentence(document));
   const size_t words = WordCount(sentence);
-  if (words < kFirstSentenceLeastWords || words > kMostWords) return;
+  if (words < kFirstSentenceLeastWords || words > kFirstSentenceMostWords) return;
   found({.query = std::string(sentence), .text = RestOf(document)});
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 // ir_measures' default is 0.8, a reader of five results on average. With p = 1 nobody would stop,
 // and the sum would have no bound.
-constexpr config::ParamInfo kParams[] = {config::Number(
+constexpr config::ParamInfo kRbpParams[] = {config::Number(
     "p", "", "persistence: the chance that a reader goes on to the next result", 0.8, {0, 0.9999})};
 
 double RankBiasedPrecision(const JudgedRanking& ranking, const Measure& measure) {
@@ -35,7 +35,7 @@ extern const MeasureInfo kRbp{
      .summary = "share of positives met by a reader who goes on with probability p at each result",
      .source = "Moffat and Zobel 2008, eq. 2, with gains 0 and 1, as ir_measures' RBP(rel=1); "
                "differs from trec_eval 10: p is 0.8, there 0.9, and grades are no gains",
-     .params = kParams},
+     .params = kRbpParams},
     {.cut_off = CutOff::kOptional},
     RankBiasedPrecision};
 

@@ -49,7 +49,7 @@ Figure ReliabilityFigure(const EvaluationGroup& group) {
       for (const ReliabilityRow& row : methods[m].reliability) {
         if (IsShown(row)) series.points.push_back({*row.mean_probability, *row.share_positive});
       }
-      if (!series.points.empty()) figure.series.push_back(std::move(series));
+      if (series.points.size() > 1) figure.series.push_back(std::move(series));
     }
   }
   return figure;
@@ -58,8 +58,8 @@ Figure ReliabilityFigure(const EvaluationGroup& group) {
 void AddReliability(const EvaluationGroup& group, Page& page) {
   Figure figure = ReliabilityFigure(group);
   if (figure.series.empty()) {
-    page.Missing(fmt::format("No reliability curve of {}: no bin has {} results.", group.dataset,
-                             kFewestResults));
+    page.Missing(fmt::format("No reliability curve of {}: no two bins have {} results.",
+                             group.dataset, kFewestResults));
     return;
   }
   page.Figures([&] { page.AddFigure(std::move(figure)); });

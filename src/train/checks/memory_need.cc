@@ -115,11 +115,15 @@ void TellOfSteps(const Trainer& trainer, const std::vector<model::NamedParameter
       2 * (taken.update_seconds + taken.seconds * static_cast<double>(parts) *
                                       static_cast<double>(batches.largest_tokens) /
                                       static_cast<double>(std::max<int64_t>(1, taken.tokens)));
+  const std::string validation =
+      trainer.validator == nullptr
+          ? ""
+          : fmt::format("; then {} validation queries are encoded", trainer.validator->queries());
   Note(fmt::format(
       "measuring time and memory: two steps{} of at most {} tokens, whose results are thrown away, "
-      "take about {}",
+      "take about {}{}",
       parts < trainer.recipe().train.accumulate ? fmt::format(" of {} batches", parts) : "",
-      parts * batches.largest_tokens, FormatDuration(seconds)));
+      parts * batches.largest_tokens, FormatDuration(seconds), validation));
 }
 
 uint64_t GradientBytes(const std::vector<model::NamedParameter>& parameters) {

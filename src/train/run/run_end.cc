@@ -116,6 +116,14 @@ int64_t WriteModel(const Trainer& trainer, const RunFolder& folder, const LoopSt
   return step;
 }
 
+// Which weights the model of a stopped run has.
+std::string WhichModel(int64_t step, const ValidationState* validation) {
+  if (validation == nullptr) return fmt::format("of step {}", step);
+  if (step > 0) return fmt::format("the best, of step {}", step);
+  return validation->best_trained_value ? "the base model, since no step was better"
+                                        : "the base model, since no step has been validated yet";
+}
+
 }  // namespace
 
 void SaveModel(const Trainer& trainer, const RunFolder& folder, const LoopState& state,
@@ -142,10 +150,7 @@ std::string SaveStoppedModel(const Trainer& trainer, const RunFolder& folder,
   try {
     const int64_t step = WriteModel(trainer, folder, state, validation);
     return fmt::format("; {} is the model so far, {}{}", folder.model().native(),
-                       step == 0               ? "the base model, better than any step since"
-                       : validation != nullptr ? fmt::format("the best, of step {}", step)
-                                               : fmt::format("of step {}", step),
-                       ValueText(trainer, validation));
+                       WhichModel(step, validation), ValueText(trainer, validation));
   } catch (const OutputError& error) {
     return fmt::format("; its model so far could not be written: {}", error.what());
   }

@@ -196,6 +196,10 @@ void RunFolder::KeepOnly(const std::optional<int64_t>& start) const {
 
 void RunFolder::RemoveCheckpoint(int64_t step) const { Remove(Checkpoint(step)); }
 void RunFolder::RemoveMining() const { Remove(mining()); }
+void RunFolder::RemoveModel() const {
+  Remove(model());
+  Remove(adapter());
+}
 
 void RunFolder::KeepBests(int64_t best_step) const {
   std::vector<int64_t> kept = {best_step};

@@ -185,6 +185,7 @@ std::unique_ptr<RunLogs> OpenFolder(const RunFolder& folder, const Trainer& trai
                                     const Continuation& continuation, const RunOptions& options) {
   folder.Prepare();
   if (continuation.extended) ForgetEnd(folder, continuation);
+  folder.RemoveModel();
   WriteRecords(folder, trainer.inputs.run, options, continuation);
   auto logs = std::make_unique<RunLogs>(folder, continuation.checkpoint);
   logs->timing.Write(report::ToJson(StartOf(trainer, continuation.checkpoint, options)));

@@ -115,15 +115,16 @@ TEST_F(InspectCommand, ABeirFolderAndWhatItsSplitsShare) {
   Write("beir/qrels/test.tsv", "q3\td1\t2\n");
   const ProgramResult result = Inspect("beir", "json");
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_EQ(result.err,
-            Path("beir") +
-                ": of the documents that the split train judges, 1 are not in the corpus, as where "
-                "a folder has a part of one: training leaves these judgements out, and measures "
-                "count their documents as not found, which lowers values; give the whole corpus, "
-                "or take them out of qrels/train.tsv\nwarning: " +
-                Path("beir") +
-                ": the splits test and train share queries (0 by id, 1 by text); a model that is "
-                "trained on one split has seen them when it is measured on the other\n");
+  EXPECT_EQ(
+      result.err,
+      Path("beir") +
+          ": of the documents that the split train judges, 1 is not in the corpus, as when "
+          "the folder holds only a part of it: training leaves these judgements out, and measures "
+          "count their documents as not found, which lowers values; give the whole corpus, "
+          "or take them out of qrels/train.tsv\nwarning: " +
+          Path("beir") +
+          ": the splits test and train share queries (0 by id, 1 by text); a model that is "
+          "trained on one split has seen them when it is measured on the other\n");
   const auto found = nlohmann::json::parse(result.out);
   EXPECT_EQ(found["kind"], "beir");
   EXPECT_EQ(found["corpus"]["texts"], 2);
@@ -152,15 +153,16 @@ TEST_F(InspectCommand, SaysThatJudgedDocumentsStandInTheCorpusAsPassages) {
   Write("cut/qrels/test.tsv", "q1\tguide.md\t1\nq2\ta\t1\nq2\ta#b\t1\n");
   const ProgramResult result = Inspect("cut", "json");
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_EQ(result.err,
-            Path("cut") +
-                ": of the documents that the split test judges, 1 are in the corpus as passages: "
-                "measure with --by-document, which ranks documents by their best passages\n" +
-                Path("cut") +
-                ": of the documents that the split test judges, 1 are not in the corpus, as where "
-                "a folder has a part of one: training leaves these judgements out, and measures "
-                "count their documents as not found, which lowers values; give the whole corpus, "
-                "or take them out of qrels/test.tsv\n");
+  EXPECT_EQ(
+      result.err,
+      Path("cut") +
+          ": of the documents that the split test judges, 1 is in the corpus as passages: "
+          "measure with --by-document, which ranks documents by their best passages\n" +
+          Path("cut") +
+          ": of the documents that the split test judges, 1 is not in the corpus, as when "
+          "the folder holds only a part of it: training leaves these judgements out, and measures "
+          "count their documents as not found, which lowers values; give the whole corpus, "
+          "or take them out of qrels/test.tsv\n");
   const auto found = nlohmann::json::parse(result.out);
   EXPECT_EQ(found["splits"][0]["unknown_documents"], 2);
   EXPECT_EQ(found["splits"][0]["documents_of_passages"], 1);

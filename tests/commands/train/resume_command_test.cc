@@ -166,8 +166,9 @@ void ResumeCommand::ExpectModelSoFar(const std::string& output, const std::strin
   std::smatch said;
   ASSERT_TRUE(std::regex_search(
       err, said,
-      std::regex("/model is the model so far, (?:the best, of step [0-9]+|the base model, better "
-                 "than any step since), ndcg@10 ([0-9.]+) on data, split dev")))
+      std::regex("/model is the model so far, (?:the best, of step [0-9]+|the base model, since "
+                 "no step was better|the base model, since no step has been validated yet), "
+                 "ndcg@10 ([0-9.]+) on data, split dev")))
       << err;
   EXPECT_THAT(ReadFile(Path(output + "/metrics.jsonl")),
               testing::Not(testing::HasSubstr("finished")));
@@ -208,6 +209,17 @@ TEST_F(ResumeCommand, SignalsSaveAndExitWithTheirCode) {
       EXPECT_TRUE(got.at(name) == want.at(name)) << name;
     }
   }
+}
+
+// A later kill leaves no model that is taken for the best of the run.
+TEST_F(ResumeCommand, ARunThatGoesOnHasNotTheModelOfItsStop) {
+  const std::vector<std::string> longer = {"--set", "train.epochs=3000"};
+  const int status = SignalInTheLoop("run", longer, SIGTERM);
+  ASSERT_TRUE(WIFEXITED(status));
+  ASSERT_EQ(WEXITSTATUS(status), 128 + SIGTERM);
+  EXPECT_TRUE(std::filesystem::exists(Path("run/model")));
+  Kill(StartAndWait(Arguments("run", {"--resume", "--set", "train.epochs=3000"}), "run"));
+  EXPECT_FALSE(std::filesystem::exists(Path("run/model")));
 }
 
 // Neither a second --resume nor a second start; what a killed process held is free at once.

@@ -102,7 +102,9 @@ TEST_F(TrainSeeds, ComparedTheyAreRecipes) {
                       metrics.substr(0, metrics.rfind('\n', metrics.size() - 2) + 1));
   const ProgramResult unfinished = Compare({"one", "other"});
   EXPECT_EQ(unfinished.exit_code, 2);
-  EXPECT_THAT(unfinished.err, HasSubstr("one/seed-4: has not finished"));
+  EXPECT_THAT(
+      unfinished.err,
+      HasSubstr("one/seed-4: has no model, or no metrics.jsonl that says that the run finished"));
 }
 
 }  // namespace

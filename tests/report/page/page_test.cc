@@ -267,6 +267,7 @@ TEST_F(PageTest, ReliabilityLeavesOutBinsOfFewResults) {
   CalibrationFacts& method = record.calibration[0];
   record.calibration.resize(1);
   method.reliability = {{.count = 10, .mean_probability = 0.125, .share_positive = 0.3},
+                        {.count = 10, .mean_probability = 0.25, .share_positive = 0.4},
                         {.count = 9, .mean_probability = 0.875, .share_positive = 0.7}};
   const std::string page = PageOf({"made", {}, {{"new", record}}, {}});
   EXPECT_TRUE(Holds(page, "Results of 20 queries; bins of fewer than 10 results are left out."));
@@ -274,10 +275,9 @@ TEST_F(PageTest, ReliabilityLeavesOutBinsOfFewResults) {
   EXPECT_THAT(figure, testing::HasSubstr("0.125"));
   EXPECT_THAT(figure, testing::Not(testing::HasSubstr("0.875")));
 
-  method.reliability.resize(1);
-  method.reliability[0].count = 9;
+  method.reliability[1].count = 9;
   const std::string without = PageOf({"made", {}, {{"new", record}}, {}});
-  EXPECT_TRUE(Holds(without, "no bin has 10 results"));
+  EXPECT_TRUE(Holds(without, "no two bins have 10 results"));
   EXPECT_THAT(FigureNames(without), testing::Not(testing::Contains("reliability")));
 }
 
