@@ -117,7 +117,7 @@ TEST_F(InspectCommand, ABeirFolderAndWhatItsSplitsShare) {
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(
       result.err,
-      Path("beir") +
+      "warning: " + Path("beir") +
           ": of the documents that the split train judges, 1 is not in the corpus, as when "
           "the folder holds only a part of it: training leaves these judgements out, and measures "
           "count their documents as not found, which lowers values; give the whole corpus, "
@@ -157,7 +157,7 @@ TEST_F(InspectCommand, SaysThatJudgedDocumentsStandInTheCorpusAsPassages) {
       result.err,
       Path("cut") +
           ": of the documents that the split test judges, 1 is in the corpus as passages: "
-          "measure with --by-document, which ranks documents by their best passages\n" +
+          "measure with --by-document, which ranks documents by their best passages\nwarning: " +
           Path("cut") +
           ": of the documents that the split test judges, 1 is not in the corpus, as when "
           "the folder holds only a part of it: training leaves these judgements out, and measures "
