@@ -205,7 +205,7 @@ def test_ctrl_c_saves_and_raises(recipe, rows, tmp_path):
     done = subprocess.run(arguments, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     saved, state = done.stdout.splitlines()
-    assert re.fullmatch(rf"interrupted; {folder}/checkpoints/step-\d+ is saved, continue with --resume", saved)
+    assert re.fullmatch(rf"interrupted; {folder}/checkpoints/step-\d+ is saved, continue with --resume; .*", saved)
     assert state == "False True (1, 32)"
     assert tandem.resume(folder).step == 1500
 

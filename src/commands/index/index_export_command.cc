@@ -117,7 +117,7 @@ void ExportLines(const ExportOptions& options, const index::Manifest& manifest) 
   std::string line;
   ForExported(options, manifest, [&](const index::LiveDocument& document) {
     line.clear();
-    copy ? index::AppendCopyLine(document, columns, line)
+    copy ? index::AppendCopyLine(document, columns, options.index, line)
          : index::AppendJsonLine(document, columns, line);
     WriteExport(line, file.get());
   });
@@ -127,9 +127,9 @@ void ExportLines(const ExportOptions& options, const index::Manifest& manifest) 
     throw OutputError("standard output", "cannot be written", errno);
   }
   if (!copy) return;
-  Note(fmt::format("CREATE TABLE documents ({}); \\copy documents FROM '{}'",
+  Note(fmt::format("CREATE TABLE documents ({}); {}",
                    index::CopyTableColumns(columns, manifest.model.width),
-                   options.output == "-" ? "FILE" : options.output));
+                   index::CopyFromFile(options.output == "-" ? "FILE" : options.output)));
 }
 
 void RunExport(const ExportOptions& options) {
@@ -166,7 +166,7 @@ constexpr Example kExportExamples[] = {
     {"tandem index export mine.index --to faiss --output mine.faiss",
      "Let faiss.read_index open it; mine.ids.txt has the ids"},
     {"tandem index export mine.index --to pgvector --output - | psql -c 'COPY documents FROM "
-     "STDIN'",
+     "STDIN (ENCODING utf8)'",
      "Load the documents into a table with a column of pgvector's"},
 };
 

@@ -18,7 +18,8 @@ void AppendVector(std::span<const float> vector, std::string& out) {
   out += ']';
 }
 
-void AppendCopyText(std::string_view text, std::string_view id, std::string& out) {
+void AppendCopyText(std::string_view text, std::string_view id, std::string_view index,
+                    std::string& out) {
   for (const char c : text) {
     switch (c) {
       case '\\':
@@ -43,7 +44,7 @@ void AppendCopyText(std::string_view text, std::string_view id, std::string& out
         out += "\\v";
         break;
       case '\0':
-        throw DataError("", 0, std::string(id),
+        throw DataError(index, 0, std::string(id),
                         "its id, text or a field has a zero byte, which PostgreSQL stores in no "
                         "text; remove the document, or take --to jsonl");
       default:
@@ -52,11 +53,11 @@ void AppendCopyText(std::string_view text, std::string_view id, std::string& out
   }
 }
 
-// "NAME" as an identifier of SQL.
-std::string QuotedName(std::string_view name) {
-  std::string quoted = "\"";
-  for (const char c : name) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + '"';
+// `text` between quotes as SQL and psql have them: each inside stands twice.
+std::string Quoted(std::string_view text, char quote) {
+  std::string quoted(1, quote);
+  for (const char c : text) quoted.append(c == quote ? 2 : 1, c);
+  return quoted + quote;
 }
 
 }  // namespace
@@ -93,13 +94,14 @@ void AppendJsonLine(const LiveDocument& document, const LineColumns& columns, st
   out += "}\n";
 }
 
-void AppendCopyLine(const LiveDocument& document, const LineColumns& columns, std::string& out) {
-  AppendCopyText(document.id, document.id, out);
+void AppendCopyLine(const LiveDocument& document, const LineColumns& columns,
+                    std::string_view index, std::string& out) {
+  AppendCopyText(document.id, document.id, index, out);
   out += '\t';
   AppendVector(document.vector, out);
   if (columns.texts) {
     out += '\t';
-    AppendCopyText(document.text, document.id, out);
+    AppendCopyText(document.text, document.id, index, out);
   }
   for (size_t n = 0; n < columns.fields.size(); ++n) {
     const data::MetadataValue& value = document.metadata[n];
@@ -109,7 +111,7 @@ void AppendCopyLine(const LiveDocument& document, const LineColumns& columns, st
     } else if (columns.fields[n].type == data::MetadataType::kNumber) {
       fmt::format_to(std::back_inserter(out), "{}", value.number);
     } else {
-      AppendCopyText(value.text, document.id, out);
+      AppendCopyText(value.text, document.id, index, out);
     }
   }
   out += '\n';
@@ -120,10 +122,14 @@ std::string CopyTableColumns(const LineColumns& columns, size_t width) {
   if (columns.texts) described += ", text text";
   for (const data::MetadataField& field : columns.fields) {
     described +=
-        fmt::format(", {} {}", QuotedName(field.name),
+        fmt::format(", {} {}", Quoted(field.name, '"'),
                     field.type == data::MetadataType::kNumber ? "double precision" : "text");
   }
   return described;
+}
+
+std::string CopyFromFile(std::string_view file) {
+  return fmt::format("\\copy documents FROM {} (ENCODING utf8)", Quoted(file, '\''));
 }
 
 }  // namespace tandem::index

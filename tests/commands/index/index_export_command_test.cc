@@ -116,7 +116,7 @@ TEST_F(IndexExportTest, RowsForCopySayTheirTable) {
   EXPECT_THAT(made.err, HasSubstr("CREATE TABLE documents (id text PRIMARY KEY, embedding "
                                   "vector(32), \"year\" double precision); \\copy documents "
                                   "FROM '" +
-                                  Path("mine.copy") + "'"));
+                                  Path("mine.copy") + "' (ENCODING utf8)"));
   const std::string rows = ReadFile(Path("mine.copy"));
   EXPECT_TRUE(rows.starts_with("d0\t[")) << rows.substr(0, 20);
   EXPECT_THAT(rows, HasSubstr("]\t\\N\nd1\t["));

@@ -28,7 +28,7 @@ LiveDocument DocumentOf(std::string_view id, std::string_view text) {
 
 std::string CopyOf(const LiveDocument& document, const LineColumns& columns) {
   std::string line;
-  AppendCopyLine(document, columns, line);
+  AppendCopyLine(document, columns, "mine.index", line);
   return line;
 }
 
@@ -50,6 +50,7 @@ TEST(CopyLine, AZeroByteIsAnErrorThatNamesTheDocument) {
     CopyOf(DocumentOf("d7", "a\0b"sv), kColumns);
     FAIL() << "nothing was thrown";
   } catch (const DataError& error) {
+    EXPECT_EQ(error.file(), "mine.index");
     EXPECT_EQ(error.id(), "d7");
     EXPECT_THAT(error.what(), testing::HasSubstr("zero byte"));
   }
@@ -59,6 +60,13 @@ TEST(CopyLine, NamesAreQuotedInTheTable) {
   EXPECT_EQ(CopyTableColumns(kColumns, 3),
             "id text PRIMARY KEY, embedding vector(3), text text, \"year\" double precision, "
             "\"a \"\"b\"\"\" text");
+}
+
+// psql 17 reads both files so: of an encoding without quotes, and a backslash is itself.
+TEST(CopyLine, TheFileIsQuotedAndItsEncodingSaid) {
+  EXPECT_EQ(CopyFromFile("mine.copy"), "\\copy documents FROM 'mine.copy' (ENCODING utf8)");
+  EXPECT_EQ(CopyFromFile("it's \\n.copy"),
+            "\\copy documents FROM 'it''s \\n.copy' (ENCODING utf8)");
 }
 
 TEST(JsonLine, IsReadBackAsTheSameNumbersAndTexts) {
