@@ -47,14 +47,6 @@ def test_it_shows_one_symbol():
     assert [line.split()[-1] for line in done.stdout.splitlines()] == ["PyInit__tandem"]
 
 
-def test_an_import_is_short():
-    code = "import time; start = time.perf_counter(); import tandem_retrieval; print(time.perf_counter() - start)"
-    times = [float(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout)
-             for _ in range(5)]
-    # Far above what it takes on a quiet machine (docs/python.md), and far below an import of torch.
-    assert min(times) < 0.6
-
-
 def test_an_import_leaves_out_what_runs_the_program():
     code = ("import sys, numpy; before = set(sys.modules); import tandem_retrieval as tandem; "
             "print(*(set(sys.modules) - before)); tandem.train; tandem.compare; print(*sys.modules)")
@@ -63,6 +55,7 @@ def test_an_import_leaves_out_what_runs_the_program():
     later = {"tandem_retrieval._commands", "tandem_retrieval._program", "tandem_retrieval._runs", "html", "json",
              "logging", "subprocess", "tempfile"}
     assert not later & at_once
+    assert not {name.split(".")[0] for name in at_once} & {"torch", "pandas", "polars", "pyarrow", "datasets", "tqdm"}
     assert later - {"html"} <= at_last
 
 
