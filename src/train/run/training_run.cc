@@ -184,8 +184,8 @@ report::StartRow StartOf(const Trainer& trainer, const std::optional<int64_t>& c
 std::unique_ptr<RunLogs> OpenFolder(const RunFolder& folder, const Trainer& trainer,
                                     const Continuation& continuation, const RunOptions& options) {
   folder.Prepare();
-  if (continuation.extended) ForgetEnd(folder, continuation);
-  folder.RemoveModel();
+  // A run that becomes longer keeps the model of its end, which is one, until it has the next.
+  continuation.extended ? ForgetEnd(folder, continuation) : folder.RemoveModel();
   WriteRecords(folder, trainer.inputs.run, options, continuation);
   auto logs = std::make_unique<RunLogs>(folder, continuation.checkpoint);
   logs->timing.Write(report::ToJson(StartOf(trainer, continuation.checkpoint, options)));
