@@ -5,9 +5,8 @@
 # g++ uses a precompiled header only for files with the same flags, so there is one for each kind of
 # target: libraries (-fPIC) and tests (programs, -fPIE), each with and without libtorch. Rooms that compute
 # little have one of their own too: g++ takes one of another level of optimisation, but optimises what is
-# in it as the header was, and those rooms then take a sixth longer. The lists are
-# short because loading a precompiled header takes time too: with a large one it costs more than
-# it saves.
+# in it as the header was, and those rooms then take a sixth longer. The lists are short because loading a
+# precompiled header takes time too: with a large one it costs more than it saves.
 set(TANDEM_HEADERS <chrono> <filesystem> <functional> <string> <unordered_map> <vector> <fmt/format.h>)
 set(TANDEM_TEST_HEADERS <gmock/gmock.h> <gtest/gtest.h>)
 set(TANDEM_TORCH_HEADERS <ATen/TensorOperators.h> <ATen/core/Tensor.h>)

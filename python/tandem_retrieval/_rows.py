@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,14 +41,18 @@ def write_rows(data: Any, path: Path, name: str) -> None:
         DataError: a number that is not finite, a text with a lone surrogate; `line` is the row's number, from 1.
         OutputError: the file cannot be written.
     """
+    def of_file(call: Callable, *arguments: Any) -> Any:  # errors of the rows' source stay what they are
+        try:
+            return call(*arguments)
+        except OSError as error:
+            raise output_error(path, error) from None
+
+    file = of_file(open, path, "xb")
     try:
-        with open(path, "xb") as file:
-            for number, row in enumerate(_rows(data), 1):
-                file.write(_line(row, number, name))
-    except OSError as error:
-        if error.errno is None:  # of the rows' source
-            raise
-        raise output_error(path, error) from None
+        for number, row in enumerate(_rows(data), 1):
+            of_file(file.write, _line(row, number, name))
+    finally:
+        of_file(file.close)
 
 
 def _line(row: Any, number: int, name: str) -> bytes:

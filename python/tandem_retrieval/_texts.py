@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 # What the program encodes together (src/commands/encode/encode_texts.h): the blocks decide which texts share a
@@ -20,8 +20,10 @@ def check_texts(texts: Any, name: str = "texts") -> None:
         raise TypeError(f"{name} is of the type {type(texts).__name__}; expected str or an iterable of str")
     if not isinstance(texts, Iterable):
         raise TypeError(f"{name} is of the type {type(texts).__name__}; expected str or an iterable of str")
-    if isinstance(texts, dict):
-        raise TypeError(f"{name} is a dict; give its values: {name}.values()")
+    if isinstance(texts, Mapping):
+        raise TypeError(f"{name} is a {type(texts).__name__}; give its values: {name}.values()")
+    if hasattr(texts, "columns") or hasattr(texts, "column_names"):  # pandas, polars; Arrow, datasets
+        raise TypeError(f"{name} is a {type(texts).__name__}; give one of its columns")
 
 
 def _utf8_bytes(text: Any) -> int:

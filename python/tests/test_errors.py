@@ -67,3 +67,5 @@ def test_threads(model):
     assert tandem.threads() >= 1
     with pytest.raises(tandem.UsageError, match="threads is -1"):
         tandem.set_threads(-1)
+    with pytest.raises(tandem.UsageError, match="threads is 4097; expected 0 .all. to 4096"):
+        tandem.set_threads(4097)

@@ -33,6 +33,10 @@ def test_finds_by_text_and_by_vector(index, model):
     assert hits[0].score == pytest.approx(by_hand, abs=1e-6)
 
 
+def test_more_hits_than_documents_are_all(index):
+    assert len(index.search("when does the train go?", k=2**64 - 1)) == 4
+
+
 def test_scores_cut_hits(index):
     hits = index.search("when does the train go?")
     assert len(hits) == 4

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -145,6 +146,8 @@ def test_what_texts_lose_is_said_once(model, texts, caplog):
     (None, "texts is of the type NoneType"),
     (5, "texts is of the type int"),
     ({"a": "b"}, "texts is a dict"),
+    (MappingProxyType({"a": "b"}), "texts is a mappingproxy; give its values"),
+    (type("DataFrame", (list,), {"columns": ["a", "b"]})(["a", "b"]), "texts is a DataFrame; give one of its columns"),
 ])
 def test_what_is_no_text_is_a_type_error(model, texts, words):
     with pytest.raises(TypeError, match=words):

@@ -99,6 +99,13 @@ def test_an_error_of_the_source_is_its_own(tmp_path):
 
     with pytest.raises(RuntimeError, match="of the source"):
         written(source(), tmp_path)
+    def missing():
+        yield ROWS[0]
+        open(tmp_path / "nosuch")
+
+    with pytest.raises(FileNotFoundError, match="nosuch") as caught:
+        written(missing(), tmp_path)
+    assert not isinstance(caught.value, tandem.Error)
     with pytest.raises(tandem.OutputError) as caught:
         write_rows(ROWS, tmp_path / "nosuch" / "data.jsonl", "data")
     assert caught.value.errno == 2 and caught.value.file.endswith("data.jsonl")

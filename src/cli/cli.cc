@@ -12,8 +12,10 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -176,6 +178,22 @@ void SetUp(CommandTable commands, CLI::App& app, Asked* asked) {
   app.footer("`tandem COMMAND --help` prints the flags of a command.");
 }
 
+// The command line with `--flag=` as the two words `--flag` and ``: CLI11 would take the next word
+// for the flag's value.
+std::vector<std::string> WithEmptyValues(int argc, const char* const* argv) {
+  std::vector<std::string> words;
+  bool flags = true;
+  for (int i = 0; i < argc; ++i) {
+    std::string word = argv[i];
+    flags = flags && word != "--";
+    const bool is_empty = flags && word.starts_with("--") && word.find('=') + 1 == word.size();
+    if (is_empty) word.pop_back();
+    words.push_back(std::move(word));
+    if (is_empty) words.emplace_back();
+  }
+  return words;
+}
+
 }  // namespace
 
 CommandDescription DescribeProgram(CommandTable commands) {
@@ -189,13 +207,16 @@ int RunCommandLine(CommandTable commands, int argc, const char* const* argv) {
   CLI::App app(kSummary, "tandem");
   Asked asked;
   SetUp(commands, app, &asked);
+  const std::vector<std::string> words = WithEmptyValues(argc, argv);
+  std::vector<const char*> arguments;
+  for (const std::string& word : words) arguments.push_back(word.c_str());
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(arguments.size()), arguments.data());
   } catch (const CLI::Success& success) {
     return app.exit(success, std::cout, std::cerr);
   } catch (const CLI::ParseError& error) {
-    return ReportUsage(
-        app, UsageMessage(ActiveApp(app), error, {argv + 1, static_cast<size_t>(argc - 1)}));
+    return ReportUsage(app, UsageMessage(ActiveApp(app), error,
+                                         std::span<const char* const>(arguments).subspan(1)));
   } catch (const UsageError& error) {  // flags.cc refuses a value
     return ReportUsage(app, error.what());
   }

@@ -104,10 +104,11 @@ class FolderIndex final : public DocumentIndex {
                      std::vector<std::vector<DocumentHit>>* all) const {
     const RowMask mask{words};
     const size_t width = info_.model.width, rows = segment.segment.rows().count;
+    const size_t k = std::min(query.k, rows);
     std::vector<size_t> open(query.count);  // queries whose hits are not complete
     std::iota(open.begin(), open.end(), size_t{0});
     std::vector<float> gathered;
-    for (size_t depth = query.k + 1; !open.empty() && query.k > 0; depth *= 2) {
+    for (size_t depth = k + 1; !open.empty() && k > 0; depth *= 2) {
       VectorQuery request{.queries = query.queries,
                           .count = open.size(),
                           .k = std::min(depth, rows),
@@ -128,7 +129,7 @@ class FolderIndex final : public DocumentIndex {
       for (size_t i = 0; i < open.size(); ++i) {
         const std::vector<RowHit>& hits = found[i];
         const bool complete =
-            hits.size() < depth || request.k == rows || hits.back().score < hits[query.k - 1].score;
+            hits.size() < depth || request.k == rows || hits.back().score < hits[k - 1].score;
         if (!complete) {
           still_open.push_back(open[i]);
           continue;

@@ -99,8 +99,9 @@ void BeginComputing() {
 }
 
 void SetThreads(int threads) {
-  if (threads < 0) {
-    throw UsageError(fmt::format("threads is {}; expected 0 (all) or more", threads));
+  constexpr int kMost = 4096;  // as --threads
+  if (threads < 0 || threads > kMost) {
+    throw UsageError(fmt::format("threads is {}; expected 0 (all) to {}", threads, kMost));
   }
   State().threads = threads;
 }

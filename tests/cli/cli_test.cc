@@ -56,6 +56,19 @@ TEST(CommandLine, UnknownFlagComesBeforeAMissingOne) {
   ExpectUsageError({"search", "--dataset", "d"}, "--model is required");
 }
 
+// The word after it is not taken for its value.
+TEST(CommandLine, AnEmptyValueIsTheFlagsOwn) {
+  for (const std::vector<std::string>& split :
+       {std::vector<std::string>{"--output="}, std::vector<std::string>{"--output", ""}}) {
+    std::vector<std::string> arguments = {"mine", "--model", "m", "--dataset", "d"};
+    arguments.insert(arguments.end(), split.begin(), split.end());
+    arguments.push_back("--format=json");
+    ExpectUsageError(arguments, "\"\" is no file that a data set can be written to");
+  }
+  ExpectUsageError({"train", "r.toml", "--threads=", "--quiet"},
+                   "--threads is empty; expected a whole number, 0 to 4096");
+}
+
 TEST(CommandLine, ValuesOutOfRange) {
   ExpectUsageError({"train", "r.toml", "--seed", "-1"},
                    "--seed is -1; expected a whole number, at least 0");
@@ -74,7 +87,8 @@ TEST(CommandLine, ValuesOutOfRange) {
 
 TEST(CommandLine, MissingAndSuperfluousValues) {
   ExpectUsageError({"train", "r.toml", "--output"}, "--output needs a value");
-  ExpectUsageError({"train", "r.toml", "--threads="}, "--threads needs a value");
+  ExpectUsageError({"train", "r.toml", "--threads="},
+                   "--threads is empty; expected a whole number, 0 to 4096");
   ExpectUsageError({"train", "r.toml", "--set"}, "--set needs a value");
   ExpectUsageError({"train", "r.toml", "--quiet=x"}, "--quiet takes no value; found x");
   ExpectUsageError({"train"}, "RECIPE is required");

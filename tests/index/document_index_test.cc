@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -78,6 +79,14 @@ TEST_F(DocumentIndexTest, EqualScoresGoByIdDescending) {
   EXPECT_EQ(index->id(found[0][0].document), "d495");
   EXPECT_EQ(index->id(found[0][1].document), "d49");
   EXPECT_EQ(index->id(found[0][2].document), "d48");
+}
+
+TEST_F(DocumentIndexTest, ManyMoreThanThereAreAreAll) {
+  Build({{"a", {"alpha", {}, "en"}}, {"b", {"beta", {}, "en"}}});
+  const auto index = DocumentIndex::Open(Index());
+  const std::vector<float> query = Embed({"alpha"});
+  const size_t k = std::numeric_limits<size_t>::max();
+  EXPECT_EQ(index->Search({.queries = query.data(), .count = 1, .k = k})[0].size(), 2u);
 }
 
 TEST_F(DocumentIndexTest, AFilterOnAFieldThatIsNotThereNamesThoseThatAre) {

@@ -48,7 +48,7 @@ class RunFolder {
   // process that was killed here.
   void KeepOnly(const std::optional<int64_t>& start) const;
   void RemoveMining() const;
-  // Removes the model of an earlier stop or end, which is not the best any more once a run goes on.
+  // Removes the model of an earlier stop, which is not the best any more once the run goes on.
   void RemoveModel() const;
   // Removes all best weights but those of `best_step` and those that were the best at an existing
   // checkpoint, from which a run may resume.

@@ -185,7 +185,11 @@ std::unique_ptr<RunLogs> OpenFolder(const RunFolder& folder, const Trainer& trai
                                     const Continuation& continuation, const RunOptions& options) {
   folder.Prepare();
   // A run that becomes longer keeps the model of its end, which is one, until it has the next.
-  continuation.extended ? ForgetEnd(folder, continuation) : folder.RemoveModel();
+  if (continuation.extended) {
+    ForgetEnd(folder, continuation);
+  } else {
+    folder.RemoveModel();
+  }
   WriteRecords(folder, trainer.inputs.run, options, continuation);
   auto logs = std::make_unique<RunLogs>(folder, continuation.checkpoint);
   logs->timing.Write(report::ToJson(StartOf(trainer, continuation.checkpoint, options)));

@@ -86,7 +86,7 @@ class MeasureValidator final : public Validator {
   void TryBeginning(model::DualEncoder& model, const ObjectiveStates& /*states*/) override {
     const ValidationProgress ignored = [](double) { return true; };
     search::RetrieveOptions options = OptionsFor(ignored);
-    bool documents = false;  // set before the threads encode
+    std::atomic<bool> documents = false;  // the documents' turn has come
     std::atomic<int> passes = 0;
     const search::PromptSource prompt = options.document_prompt;
     options.document_prompt = [&](size_t i) {
