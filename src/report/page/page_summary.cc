@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <string_view>
 
 #include "report/page/page_parts.h"
 #include "report/records/same_data.h"
@@ -168,6 +170,19 @@ std::string ThresholdSentence(const LabelledEvaluation& one) {
   return fmt::format("No threshold stands here: {} meets none of the targets below.", one.label);
 }
 
+// A sentence whose p stays on one line with its value, on a telephone too.
+std::string WithPOnOneLine(std::string sentence) {
+  constexpr std::string_view kNoBreak = "\u00a0";
+  for (const std::string_view relation : {" p = ", " p < ", "(p = ", "(p < "}) {
+    for (size_t at = 0; (at = sentence.find(relation, at)) != std::string::npos;) {
+      sentence.replace(at + 4, 1, kNoBreak);
+      sentence.replace(at + 2, 1, kNoBreak);
+      at += relation.size();
+    }
+  }
+  return sentence;
+}
+
 void AddTiles(const std::vector<Tile>& tiles, Html& html) {
   if (tiles.empty()) return;
   html.In("dl", {{"class", "tiles"}}, [&] {
@@ -177,7 +192,7 @@ void AddTiles(const std::vector<Tile>& tiles, Html& html) {
         html.Element("dt", tile.label);
         html.In("dd", [&] {
           html.Element("strong", tile.value);
-          if (!tile.note.empty()) html.Element("small", words.word + tile.note);
+          if (!tile.note.empty()) html.Element("small", WithPOnOneLine(words.word + tile.note));
         });
       });
     }
@@ -191,7 +206,7 @@ void AddAdvice(const ReportInput& input, const std::vector<EvaluationGroup>& gro
   html.In("p", {{"class", "advice"}}, [&] {
     if (found) {
       html.Element("strong", found->action + ":");
-      html.Text(" " + found->reason);
+      html.Text(WithPOnOneLine(" " + found->reason));
     } else if (groups.front().evaluations.size() < 2) {
       html.Text("Which model to serve this page cannot say: one alone was measured on this data.");
     } else {

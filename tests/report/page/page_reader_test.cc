@@ -26,6 +26,7 @@ TEST_F(PageReader, BeginsWithWhichModelToServe) {
       main.find("<p class=\"advice\"><strong>Serve the trained model:</strong> its ");
   ASSERT_NE(advice, std::string::npos);
   EXPECT_LT(advice, main.find("<dl class=\"tiles\">"));
+  EXPECT_THAT(main, testing::ContainsRegex("hardly chance \\(p\u00a0(=|&lt;)\u00a0"));
   input.evaluations.resize(1);
   EXPECT_TRUE(Holds(PageOf(input), "cannot say: one alone was measured on this data."));
   input = Read({"mine"});
