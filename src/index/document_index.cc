@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <numeric>
 #include <optional>
 
@@ -31,6 +33,21 @@ struct OpenSegment {
   std::unique_ptr<VectorIndex> vectors;
 };
 
+// The rows of a cosine model that has no Normalize have any length. One of zeros stays: its cosine
+// is 0 with all.
+std::vector<float> RowsOfLengthOne(const DocumentQuery& query, size_t width) {
+  std::vector<float> rows(query.queries, query.queries + query.count * width);
+  for (auto row = rows.begin(); row != rows.end(); row += static_cast<std::ptrdiff_t>(width)) {
+    const auto end = row + static_cast<std::ptrdiff_t>(width);
+    double squares = 0;
+    for (auto value = row; value != end; ++value) squares += static_cast<double>(*value) * *value;
+    if (squares == 0) continue;
+    const double factor = 1 / std::sqrt(squares);
+    std::transform(row, end, row, [&](float x) { return static_cast<float>(x * factor); });
+  }
+  return rows;
+}
+
 class FolderIndex final : public DocumentIndex {
  public:
   FolderIndex(const std::filesystem::path& folder, const Manifest& manifest)
@@ -49,7 +66,13 @@ class FolderIndex final : public DocumentIndex {
 
   const IndexInfo& info() const override { return info_; }
 
-  std::vector<std::vector<DocumentHit>> Search(const DocumentQuery& query) const override {
+  std::vector<std::vector<DocumentHit>> Search(const DocumentQuery& given) const override {
+    DocumentQuery query = given;
+    std::vector<float> unit;
+    if (info_.model.similarity == "cosine") {
+      unit = RowsOfLengthOne(given, info_.model.width);
+      query.queries = unit.data();
+    }
     const ResolvedFilter filter(query.filter, info_.fields);
     std::vector<std::vector<DocumentHit>> all(query.count);
     for (size_t s = 0; s < segments_.size(); ++s) {

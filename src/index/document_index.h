@@ -58,7 +58,7 @@ struct DocumentHit {
 };
 
 struct DocumentQuery {
-  const float* queries = nullptr;  // [count, E], as the model's Encode returns them
+  const float* queries = nullptr;  // [count, E], of any length where the similarity is cosine
   size_t count = 0;
   size_t k = 10;
   const Filter* filter = nullptr;  // null: none

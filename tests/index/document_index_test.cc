@@ -66,6 +66,30 @@ TEST_F(DocumentIndexTest, AnySequenceOfChangesIsTheDocumentsThatAreLeft) {
   }
 }
 
+// Queries of a model without Normalize have any length.
+TEST_F(DocumentIndexTest, ScoresOfACosineIndexDoNotDependOnTheLengthOfTheQuery) {
+  Documents documents;
+  for (int i = 0; i < 20; ++i) documents[fmt::format("d{}", i)] = RandomDocument();
+  Build(documents);
+  const auto index = DocumentIndex::Open(Index());
+  ASSERT_EQ(index->info().model.similarity, "cosine");
+  const std::vector<float> query = Embed({"alpha beta"});
+  const auto expected = index->Search({.queries = query.data(), .count = 1, .k = 20})[0];
+  for (const float factor : {1e-30F, 0.5F, 40.0F, 1e30F}) {
+    std::vector<float> longer = query;
+    for (float& value : longer) value *= factor;
+    const auto found = index->Search({.queries = longer.data(), .count = 1, .k = 20})[0];
+    ASSERT_EQ(found.size(), expected.size());
+    for (size_t i = 0; i < found.size(); ++i) {
+      EXPECT_NEAR(found[i].score, expected[i].score, 1e-6) << factor;
+      EXPECT_LE(found[i].score, 1.00001F);
+    }
+  }
+  const std::vector<float> zero(query.size(), 0);
+  const auto of_zero = index->Search({.queries = zero.data(), .count = 1, .k = 20});
+  for (const DocumentHit& hit : of_zero[0]) EXPECT_EQ(hit.score, 0);
+}
+
 // All rows score the same: the ids alone decide, also which of them are the best k.
 TEST_F(DocumentIndexTest, EqualScoresGoByIdDescending) {
   Documents documents;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -120,6 +121,11 @@ bool TakeFromCache(const IndexEncoder& encoder, const search::EncodeOptions& enc
   return true;
 }
 
+// Who may stop the encoding of a block: nobody where it is finished and kept (ThrowIfStopped).
+StopRequest StopWithinBlocks(const DocumentSource& source, const ChangeOptions& options) {
+  return source.hash != 0 ? nullptr : options.stop;
+}
+
 // Makes the vectors that `work` has not yet.
 void Encode(IndexEncoder& encoder, const StagedDocuments& staged, const std::filesystem::path& work,
             const ChangeOptions& options, BuildReport* report) {
@@ -132,10 +138,10 @@ void Encode(IndexEncoder& encoder, const StagedDocuments& staged, const std::fil
     Note(fmt::format("{} of {} documents have been encoded before", before, staged.rows()));
   }
   if (encoder.parts != nullptr) return TakeFromParts(encoder, staged, options, vectors);
+  const std::shared_ptr<void> held = encoder.hold ? encoder.hold() : nullptr;
   search::EncodeOptions encode = encoder.encode;
   encode.window_texts = kBlockRows;
   encode.label = "encode documents";
-  encode.stop = nullptr;  // a block is finished and kept (ThrowIfStopped)
   encode.encoded_before = before;
   if (before < staged.rows() && TakeFromCache(encoder, encode, staged, options, vectors)) return;
   report->counts = search::EncodeTexts(
@@ -173,7 +179,9 @@ BuildReport BuildIndex(IndexEncoder encoder, const std::filesystem::path& folder
                        const ChangeOptions& options) {
   CheckOnlyIndexFiles(folder);
   if (!index.copy_model) CheckModelIsElsewhere(folder, encoder.description.path);
-  const IndexLock lock(folder);
+  IndexLock lock(folder);
+  UnfinishedChange unfinished(source.hash != 0, &lock);
+  encoder.encode.stop = StopWithinBlocks(source, options);
   CheckReplaceable(folder, index.replace);
   const Manifest before = IsIndex(folder) ? ReadManifest(folder) : Manifest();
   Manifest manifest{.generation = before.generation + 1,
@@ -185,6 +193,7 @@ BuildReport BuildIndex(IndexEncoder encoder, const std::filesystem::path& folder
                     .model_files = {}};
   const std::filesystem::path work =
       TakeWorkFolder(folder, SourceLines(encoder, source, "build"), source.hash != 0, before);
+  unfinished.Made(work);
   BuildReport report;
   {
     const StagedDocuments staged = Stage(work, source, index.fields, options);
@@ -194,10 +203,15 @@ BuildReport BuildIndex(IndexEncoder encoder, const std::filesystem::path& folder
     Encode(encoder, staged, work, options, &report);
   }
   report.choice = manifest.choice;
-  if (index.copy_model) CopyModel(folder, encoder.description.path, &manifest, options.threads);
+  if (index.copy_model) {
+    unfinished.Made(folder / ModelName(manifest.generation));
+    CopyModel(folder, encoder.description.path, &manifest, options.threads);
+  }
+  unfinished.Made(folder / SegmentName(manifest.generation));
   manifest.segments.push_back(
       FinishSegment(folder, work, manifest, {report.documents, manifest.choice}, options));
   WriteManifest(folder, manifest);
+  unfinished.Finish();
   RemoveUnnamed(folder, manifest);
   RemoveWork(folder);
   return report;
@@ -206,13 +220,16 @@ BuildReport BuildIndex(IndexEncoder encoder, const std::filesystem::path& folder
 BuildReport AddDocuments(IndexEncoder encoder, const std::filesystem::path& folder,
                          const DocumentSource& source, bool update, const ChangeOptions& options) {
   ReadManifest(folder);  // throws where there is no index, so that the lock makes no folder
-  const IndexLock lock(folder);
+  IndexLock lock(folder);
+  UnfinishedChange unfinished(source.hash != 0, &lock);
+  encoder.encode.stop = StopWithinBlocks(source, options);
   const Manifest before = ReadManifest(folder);
   CheckModel(InfoOf(folder, before), encoder.description);
   Manifest manifest = before;
   ++manifest.generation;
   const std::filesystem::path work =
       TakeWorkFolder(folder, SourceLines(encoder, source, "add"), source.hash != 0, before);
+  unfinished.Made(work);
   RemovalMarks marks(folder, before);
   BuildReport report;
   {
@@ -229,11 +246,13 @@ BuildReport AddDocuments(IndexEncoder encoder, const std::filesystem::path& fold
   }
   report.updated = marks.marked();
   report.choice = ChoiceForSegment(manifest.choice, report.documents);
+  unfinished.Made(folder / SegmentName(manifest.generation));
   SegmentRecord record =
       FinishSegment(folder, work, manifest, {report.documents, report.choice}, options);
   marks.Write(&manifest);
   manifest.segments.push_back(std::move(record));
   WriteManifest(folder, manifest);
+  unfinished.Finish();
   RemoveUnnamed(folder, manifest);
   RemoveWork(folder);
   return report;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,8 +27,9 @@ namespace tandem::index {
 
 struct DocumentSource {
   NextDocument next;
-  // A hash of what decides which documents come (data::TextInput::SourceHash). 0: what was read
-  // before an interruption may not be used again.
+  // A hash of what decides which documents come (data::TextInput::SourceHash). 0: nobody can say,
+  // so that a change is not taken up again. One that does not come to its end then stops at once,
+  // not after the block under way, and leaves nothing behind.
   uint64_t hash = 0;
 };
 
@@ -42,6 +44,9 @@ struct IndexEncoder {
   // The cache (search/encoding/embedding_cache.h), from which the embeddings are taken where it has
   // all of them; nothing is kept there. Empty: none.
   std::filesystem::path cache = {};
+  // Called once all documents have been read, before the model encodes; what it returns lives until
+  // the last one is encoded: the lock of a model that others use meanwhile. Null: nobody does.
+  std::function<std::shared_ptr<void>()> hold = nullptr;
 };
 
 struct NewIndex {

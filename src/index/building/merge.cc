@@ -105,7 +105,10 @@ MergeReport Merge(const std::filesystem::path& folder, const Manifest& before,
                     "all documents have been removed; an index has at least one: add documents "
                     "first, or remove the folder");
   }
+  UnfinishedChange unfinished(false, nullptr);
   const std::filesystem::path work = MakeWorkFolder(folder);
+  unfinished.Made(work);
+  unfinished.Made(folder / SegmentName(manifest.generation));
   WriteDocuments(work, segments, before, report.documents, options);
   WriteVectors(work, segments, report.documents, options);
   const bool whole = chosen.size() == before.segments.size();
@@ -117,6 +120,7 @@ MergeReport Merge(const std::filesystem::path& folder, const Manifest& before,
     manifest.segments.erase(manifest.segments.begin() + static_cast<std::ptrdiff_t>(chosen[i]));
   }
   WriteManifest(folder, manifest);
+  unfinished.Finish();
   RemoveUnnamed(folder, manifest);
   return report;
 }

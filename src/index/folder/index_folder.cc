@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -55,24 +56,55 @@ void RemoveOthers(const std::filesystem::path& folder, const Keep& keep) {
   }
 }
 
+// Says whether `path` names the open file.
+bool IsAt(int descriptor, const std::filesystem::path& path) {
+  struct stat open = {}, named = {};
+  return ::fstat(descriptor, &open) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         open.st_ino == named.st_ino && open.st_dev == named.st_dev;
+}
+
 }  // namespace
 
-IndexLock::IndexLock(const std::filesystem::path& folder) {
-  MakeFolder(folder);
+IndexLock::IndexLock(const std::filesystem::path& folder) : folder_(folder) {
   const std::filesystem::path path = folder / kLockName;
-  descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) throw OutputError(path.native(), "cannot be opened for writing", errno);
+  do {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    std::error_code error;
+    made_folder_ = !std::filesystem::exists(folder, error);
+    MakeFolder(folder);
+    made_file_ = !std::filesystem::exists(path, error);
+    descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) throw OutputError(path.native(), "cannot be opened for writing", errno);
+    Lock();
+  } while (!IsAt(descriptor_, path));  // its owner has unmade it meanwhile
+}
+
+void IndexLock::Lock() {
   while (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EINTR) continue;
     if (errno != EWOULDBLOCK) return;  // no locks here
     ::close(descriptor_);
     throw UsageError(fmt::format(
-        "{}: another process is changing this index; wait until it has ended", folder.native()));
+        "{}: another process, or another call of this one, is changing this index; wait "
+        "until it has ended",
+        folder_.native()));
   }
+}
+
+void IndexLock::Unmake() {
+  if (made_file_) ::unlink((folder_ / kLockName).c_str());
+  if (made_folder_) ::rmdir(folder_.c_str());
 }
 
 IndexLock::~IndexLock() {
   if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+UnfinishedChange::~UnfinishedChange() {
+  if (finished_ || can_go_on_) return;
+  std::error_code ignored;
+  for (const std::filesystem::path& path : made_) std::filesystem::remove_all(path, ignored);
+  if (lock_ != nullptr) lock_->Unmake();
 }
 
 bool IsIndex(const std::filesystem::path& folder) {

@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "index/folder/manifest.h"
 
@@ -25,8 +27,37 @@ class IndexLock {
   IndexLock& operator=(const IndexLock&) = delete;
   ~IndexLock();
 
+  // Removes its file and the folder, those of them that it made, where nothing else lies there.
+  void Unmake();
+
  private:
+  void Lock();
+
+  std::filesystem::path folder_;
+  bool made_folder_ = false;
+  bool made_file_ = false;
   int descriptor_ = -1;
+};
+
+// What a change makes until index.json names it.
+class UnfinishedChange {
+ public:
+  // Unless the change can be taken up again, all of it is removed where it does not come to its
+  // end, and what `lock` made too. `lock` may be null, and else must outlive this.
+  UnfinishedChange(bool can_go_on, IndexLock* lock) : can_go_on_(can_go_on), lock_(lock) {}
+  UnfinishedChange(const UnfinishedChange&) = delete;
+  UnfinishedChange& operator=(const UnfinishedChange&) = delete;
+  ~UnfinishedChange();
+
+  // Names a file or folder that is made or about to be.
+  void Made(std::filesystem::path path) { made_.push_back(std::move(path)); }
+  void Finish() { finished_ = true; }
+
+ private:
+  bool can_go_on_;
+  IndexLock* lock_;
+  bool finished_ = false;
+  std::vector<std::filesystem::path> made_;
 };
 
 // Says whether there is an index.json.

@@ -118,6 +118,77 @@ TEST_F(IndexChangesTest, DocumentsOfAnUnknownSourceAreReadAnew) {
   EXPECT_EQ(DocumentIndex::Open(Index())->id(0), "b");
 }
 
+// What cannot be taken up again is not finished block by block, and nothing of it stays.
+TEST_F(IndexChangesTest, AChangeOfAnUnknownSourceThatIsStoppedLeavesNothing) {
+  Documents documents;
+  for (int i = 0; i < 5000; ++i) documents[fmt::format("d{}", i)] = RandomDocument();
+  const auto unknown = [](const Documents& of) {
+    DocumentSource source = SourceOf(of);
+    source.hash = 0;
+    return source;
+  };
+  // Stops at each of the first times that somebody looks, those within the first block among them.
+  int stopped = 0;
+  for (int asked_before = 0; asked_before < 12; ++asked_before) {
+    int asked = 0;
+    EXPECT_THROW(BuildIndex(Encoder(), Index(), unknown(documents), Wanted(),
+                            {.stop = [&] { return ++asked > asked_before ? 15 : 0; }}),
+                 Interrupted);
+    EXPECT_FALSE(std::filesystem::exists(Index()));
+    ++stopped;
+  }
+  EXPECT_EQ(stopped, 12);
+  std::filesystem::create_directories(Index());  // a folder that was there stays
+  EXPECT_THROW(BuildIndex(Encoder(), Index(), unknown({}), Wanted(), {}), DataError);
+  EXPECT_TRUE(std::filesystem::is_empty(Index()));
+
+  Build({{"a", {"alpha", {}, "en"}}});
+  const auto before = FilesOf(Index());
+  int asked = 0;
+  EXPECT_THROW(AddDocuments(Encoder(), Index(), unknown(documents), false,
+                            {.stop = [&] { return ++asked > 5 ? 15 : 0; }}),
+               Interrupted);
+  EXPECT_EQ(FilesOf(Index()), before);
+}
+
+// A lock whose owner removes it with its folder is none for who opened it before.
+TEST_F(IndexChangesTest, ALockThatIsUnmadeIsMadeAnew) {
+  {
+    IndexLock lock(Index());
+    lock.Unmake();
+    EXPECT_FALSE(std::filesystem::exists(Index()));
+    const IndexLock other(Index());
+    EXPECT_TRUE(std::filesystem::exists(Index() / "lock"));
+    EXPECT_THROW(IndexLock again(Index()), UsageError);
+  }
+  IndexLock lock(Index());
+  lock.Unmake();  // it made neither the folder nor the file
+  EXPECT_TRUE(std::filesystem::exists(Index() / "lock"));
+}
+
+// What gives the documents may use the model.
+TEST_F(IndexChangesTest, TheModelIsHeldWhileItEncodesOnly) {
+  const Documents documents = {{"a", {"alpha", {}, "en"}}, {"b", {"beta", {}, "en"}}};
+  int held = 0, read = 0;
+  DocumentSource source = SourceOf(documents);
+  const auto next = source.next;
+  source.next = [&](data::InputText* text) {
+    EXPECT_EQ(held, 0);
+    ++read;
+    return next(text);
+  };
+  IndexEncoder encoder = Encoder();
+  encoder.hold = [&held]() -> std::shared_ptr<void> {
+    ++held;
+    return {nullptr, [&held](void*) { held += 10; }};
+  };
+  NewIndex wanted = Wanted();
+  wanted.copy_model = false;
+  BuildIndex(std::move(encoder), Index(), source, wanted, {});
+  EXPECT_EQ(held, 11);  // taken once and given back
+  EXPECT_EQ(read, 3);
+}
+
 TEST_F(IndexChangesTest, AnOpenIndexGoesOnWithWhatItHas) {
   Documents documents;
   for (int i = 0; i < 30; ++i) documents[fmt::format("d{}", i)] = RandomDocument();
@@ -147,7 +218,7 @@ TEST_F(IndexChangesTest, OneWriterAtATime) {
     RemoveDocuments(Index(), {"a"}, false);
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("another process is changing this index"));
+    EXPECT_THAT(error.what(), HasSubstr("is changing this index; wait"));
   }
   EXPECT_THROW(CompactIndex(Index(), {}), UsageError);
   EXPECT_THROW(AddDocuments(Encoder(), Index(), SourceOf(documents), true, {}), UsageError);
