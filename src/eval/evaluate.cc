@@ -39,7 +39,6 @@ std::vector<Pair> PairsOf(const data::Run& run, const data::Qrels& qrels, bool c
   size_t in_both = 0;
   for (const data::QueryJudgements& judgements : qrels.queries()) {
     const data::QueryResults* results = run.Find(judgements.query);
-    if (results != nullptr && results->results.empty()) results = nullptr;
     in_both += results != nullptr;
     evaluation.missing_queries += results == nullptr;
     if (results != nullptr || complete) pairs.push_back({&judgements, results});

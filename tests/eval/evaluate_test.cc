@@ -179,6 +179,18 @@ TEST(EvaluateRun, QueriesAreSortedAndCounted) {
   EXPECT_EQ(complete.measures[0].mean, 2.0 / 3);
 }
 
+// As pytrec_eval has it: such a query was asked and found nothing.
+TEST(EvaluateRun, AQueryOfTheRunWithoutResultsCounts) {
+  const data::Qrels qrels = MakeQrels({{"a", "x", 1}, {"b", "x", 1}, {"c", "x", 1}});
+  data::Run run = MakeRun({{"a", "x", 1}});
+  run.AddQuery("b");
+  const std::vector<Measure> measures = ParseMeasures("mrr");
+  const Evaluation evaluation = EvaluateRun(run, qrels, measures, {});
+  EXPECT_THAT(evaluation.queries, ElementsAre("a", "b"));
+  EXPECT_THAT(evaluation.measures[0].per_query, ElementsAre(Optional(1), Optional(0)));
+  EXPECT_EQ(evaluation.missing_queries, 1U);
+}
+
 TEST(EvaluateRun, CompleteCountsMissingQueriesInAuc) {
   const data::Qrels qrels = MakeQrels({{"a", "x", 1}, {"b", "x", 1}});
   const data::Run run = MakeRun({{"a", "x", 2}, {"a", "y", 1}});
