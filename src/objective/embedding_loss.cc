@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <iterator>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/suggest.h"
 #include "objective/batch.h"
@@ -112,6 +114,17 @@ BatchProblem ValuesProblem(const EmbeddingBatch& batch) {
   for (const double weight : batch.weights) {
     if (weight >= 0) continue;
     return {"weights", fmt::format("must be 0 or more, found {}", weight)};
+  }
+  for (const auto& [field, scores] : {std::pair{"bank_positives", &batch.bank_positives},
+                                      std::pair{"bank_negatives", &batch.bank_negatives}}) {
+    if (!scores->empty() && !batch.params.Knows("bank")) {
+      return {field, fmt::format("are scores of earlier batches, which the objective {} does not "
+                                 "compare with: leave them out, or take mann_whitney",
+                                 batch.objective->name)};
+    }
+    for (const double score : *scores) {
+      if (!std::isfinite(score)) return {field, fmt::format("must be finite, found {}", score)};
+    }
   }
   if (!batch.objective->needs(batch.params).grades) return {};
   for (size_t i = 0; i < batch.relevance.values.size(); ++i) {

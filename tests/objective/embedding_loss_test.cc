@@ -64,6 +64,19 @@ TEST(EmbeddingLoss, GradientsOfScaleAndBiasAreThoseOfCentralDifferences) {
   EXPECT_EQ(loss.bias, kBias);
 }
 
+TEST(EmbeddingLoss, ScoreBanksHoldFiniteNumbersOfAnObjectiveThatHasOne) {
+  EmbeddingBatch batch = GradedBatch("mann_whitney");
+  batch.bank_negatives = {0.5, -0.25};
+  EXPECT_EQ(ValuesProblem(batch).text, "");
+  batch.bank_negatives.push_back(NAN);
+  EXPECT_EQ(ValuesProblem(batch).field, "bank_negatives");
+  EXPECT_EQ(ValuesProblem(batch).text, "must be finite, found nan");
+  EmbeddingBatch other = GradedBatch("bixse");
+  EXPECT_EQ(ValuesProblem(other).text, "");
+  other.bank_positives = {0.5};
+  EXPECT_EQ(ValuesProblem(other).field, "bank_positives");
+}
+
 TEST(EmbeddingLoss, WithoutABiasThatOfTheBatchIsTaken) {
   EmbeddingBatch batch = GradedBatch("bixse");
   batch.scale = 7;
