@@ -106,7 +106,18 @@ void AddCommand(const Command& command, CLI::App& parent, Asked* asked) {
   AddGlobalFlags(flags, asked->globals);
 }
 
-int ReportUsage(const CLI::App& app, std::string message) {
+// Says what an empty word that nothing takes is: the value of a switch (`--quiet=`), or itself.
+std::string UnknownEmptyWord(const CLI::App& active, std::span<const char* const> words) {
+  for (size_t i = 0; i + 1 < words.size(); ++i) {
+    const std::string_view next = words[i + 1];
+    const CLI::Option* option = active.get_option_no_throw(words[i]);
+    if (!next.empty() || option == nullptr || option->get_items_expected_max() > 0) continue;
+    return fmt::format("{} takes no value; found an empty one", words[i]);
+  }
+  return "unknown argument \"\"";
+}
+
+int ReportUsage(const CLI::App& app, std::span<const char* const> words, std::string message) {
   const CLI::App& active = ActiveApp(app);
   // An unknown word is reported first, because a misspelt flag explains why a required one is
   // missing.
@@ -118,6 +129,7 @@ int ReportUsage(const CLI::App& app, std::string message) {
     const bool command = !flag && !active.get_subcommands({}).empty();
     message = fmt::format("unknown {} {}{}", flag ? "flag" : (command ? "command" : "argument"),
                           name, flag || command ? Suggestion(active, name) : "");
+    if (word.empty()) message = UnknownEmptyWord(active, words);
   }
   Terminal::Get().Error(message, UsageError(message));
   if (!Terminal::Get().json()) {
@@ -210,15 +222,15 @@ int RunCommandLine(CommandTable commands, int argc, const char* const* argv) {
   const std::vector<std::string> words = WithEmptyValues(argc, argv);
   std::vector<const char*> arguments;
   for (const std::string& word : words) arguments.push_back(word.c_str());
+  const auto after_name = std::span<const char* const>(arguments).subspan(1);
   try {
     app.parse(static_cast<int>(arguments.size()), arguments.data());
   } catch (const CLI::Success& success) {
     return app.exit(success, std::cout, std::cerr);
   } catch (const CLI::ParseError& error) {
-    return ReportUsage(app, UsageMessage(ActiveApp(app), error,
-                                         std::span<const char* const>(arguments).subspan(1)));
+    return ReportUsage(app, after_name, UsageMessage(ActiveApp(app), error, after_name));
   } catch (const UsageError& error) {  // flags.cc refuses a value
-    return ReportUsage(app, error.what());
+    return ReportUsage(app, after_name, error.what());
   }
   if (!asked.run) {
     std::cout << app.help();

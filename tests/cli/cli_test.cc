@@ -67,6 +67,9 @@ TEST(CommandLine, AnEmptyValueIsTheFlagsOwn) {
   }
   ExpectUsageError({"train", "r.toml", "--threads=", "--quiet"},
                    "--threads is empty; expected a whole number, 0 to 4096");
+  ExpectUsageError({"train", "r.toml", "--quiet=", "--seed=1"},
+                   "--quiet takes no value; found an empty one");
+  ExpectUsageError({"train", "r.toml", ""}, "unknown argument \"\"");
 }
 
 TEST(CommandLine, ValuesOutOfRange) {
