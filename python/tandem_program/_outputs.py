@@ -119,7 +119,7 @@ def _write(output: Path, work: Path, inputs: list[str], fields: list[str]) -> in
     embeddings = np.load(work / "embeddings.npy", mmap_mode="r")
     columns = (batch for source in inputs for batch in parquet.columns(source, fields)) if fields else None
     with open(work / "ids.txt", encoding="utf-8", newline="\n") as ids:
-        return parquet.write_embeddings(output, (line.removesuffix("\n") for line in ids), embeddings, columns)
+        return parquet.write_embeddings(output, (line.removesuffix("\n") for line in ids), embeddings, columns, force=True)
 
 
 def export_to_parquet(program: str, arguments: list[str]) -> int:

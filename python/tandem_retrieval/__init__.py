@@ -29,7 +29,8 @@ from ._errors import (
 from ._evaluate import Evaluation, evaluate
 from ._index import Hit, Index
 from ._model import Model
-from ._tandem import __version__, set_threads, threads
+from ._tandem import __version__, threads
+from ._threads import set_threads
 
 if TYPE_CHECKING:
     from ._commands import calibrate, compare, mine, prune, score, thresholds

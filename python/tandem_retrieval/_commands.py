@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from . import _errors
+from ._arguments import number, path, text, word_of_path
 from ._evaluate import measures_text
 from ._model import Model
 from ._program import flags_of, run_json
@@ -44,9 +45,10 @@ def compare(
         docs/evaluation.md#comparing: "recommendation", and for each of "systems" and measures "difference", "low",
         "high", "p", "holm_p", "verdict", ...
     """
-    systems = [_folder(system) for system in (model_a, model_b, *more)]
+    systems = [_word_of(system) for system in (model_a, model_b, *more)]
     named = measures_text(measures) if measures is not None else None
-    return run_json(["compare", *systems, *flags_of({"dataset": data, "measures": named, **flags})])
+    return run_json(["compare", *systems, *_flags(flags, dataset=("data", _optional_path(data, "data")),
+                                                  measures=("measures", named))])
 
 
 def calibrate(model: Model | Run | str | os.PathLike[str], data: str | os.PathLike[str], split: str = "dev",
@@ -63,7 +65,8 @@ def calibrate(model: Model | Run | str | os.PathLike[str], data: str | os.PathLi
     Returns:
         "queries", "positives", and of each of "methods" its errors of calibration.
     """
-    return run_json(["calibrate", _folder(model), *flags_of({"dataset": data, "split": split, **flags})])
+    return run_json(["calibrate", _word_of(model), *_flags(flags, dataset=("data", path(data, "data")),
+                                                           split=("split", text(split, "split")))])
 
 
 def thresholds(model: Model | Run | str | os.PathLike[str], data: str | os.PathLike[str],
@@ -85,9 +88,9 @@ def thresholds(model: Model | Run | str | os.PathLike[str], data: str | os.PathL
     """
     if isinstance(targets, Mapping):
         targets = [f"{name}={value}" for name, value in targets.items()]
-    asked = targets if isinstance(targets, str) else ",".join(targets)
-    return run_json(["evaluate", *flags_of({"model": _folder(model), "dataset": data, "thresholds": asked,
-                                            **flags})])["thresholds"]
+    asked = targets if isinstance(targets, str) else ",".join(text(one, "one of targets") for one in targets)
+    return run_json(["evaluate", *_flags(flags, model=("model", _folder(model)), dataset=("data", path(data, "data")),
+                                         thresholds=("targets", asked))])["thresholds"]
 
 
 def mine(model: Model | Run | str | os.PathLike[str] | None, data: Any, output: str | os.PathLike[str],
@@ -103,9 +106,10 @@ def mine(model: Model | Run | str | os.PathLike[str] | None, data: Any, output: 
     Returns:
         The summary: "queries", "negatives", "mean_score", ...
     """
-    ranks = None if model is None else _folder(model)
-    with _readable(data) as path:
-        return run_json(["mine", *flags_of({"model": ranks, "dataset": path, "output": output, **flags})])
+    ranks, target = None if model is None else _folder(model), path(output, "output")
+    with _readable(data) as file:
+        return run_json(["mine", *_flags(flags, model=("model", ranks), dataset=("data", file),
+                                         output=("output", target))])
 
 
 def prune(data: Any, model: Model | Run | str | os.PathLike[str], keep: float, output: str | os.PathLike[str],
@@ -121,8 +125,10 @@ def prune(data: Any, model: Model | Run | str | os.PathLike[str], keep: float, o
     Returns:
         The report: "pairs", "kept_pairs", "histograms", "lowest", ...
     """
-    with _readable(data) as path:
-        return run_json(["prune", path, *flags_of({"model": _folder(model), "keep": keep, "output": output, **flags})])
+    ranks, target, share = _folder(model), path(output, "output"), number(keep, "keep", 0, 1)
+    with _readable(data) as file:
+        return run_json(["prune", word_of_path(file, "data"), *_flags(
+            flags, model=("model", ranks), keep=("keep", share), output=("output", target))])
 
 
 def score(model: Model | Run | str | os.PathLike[str], data: Any, output: str | os.PathLike[str],
@@ -139,9 +145,29 @@ def score(model: Model | Run | str | os.PathLike[str], data: Any, output: str | 
     Returns:
         The report: "pairs", "lowest", "mean", "highest", ...
     """
-    with _readable(data) as path:
-        return run_json(["score", *flags_of({"model": _folder(model), "pairs": path, "as": kind, "output": output,
-                                             **flags})])
+    scores, target, wanted = _folder(model), path(output, "output"), text(kind, "kind")
+    with _readable(data) as file:
+        return run_json(["score", *_flags(flags, model=("model", scores), pairs=("data", file), as_=("kind", wanted),
+                                          output=("output", target))])
+
+
+def _flags(flags: Mapping[str, Any], **own: tuple[str, Any]) -> list[str]:
+    """Returns flags, and those that have an argument of their own: the command's name=(the argument's, its value)."""
+    for name in flags:
+        if name.rstrip("_") == "format":
+            raise TypeError("format is not for Python: results are dicts; leave it out")
+        mine = own.get(name) or own.get(name.rstrip("_")) or own.get(name + "_")
+        if mine is not None:
+            raise TypeError(f"{name} is the argument {mine[0]} here, and both are given; leave {name} out")
+    return flags_of({**{name: value for name, (_, value) in own.items()}, **flags})
+
+
+def _optional_path(value: Any, name: str) -> str | None:
+    return None if value is None else path(value, name)
+
+
+def _word_of(model: Any) -> str:
+    return word_of_path(_folder(model), "model")
 
 
 def _folder(model: Any) -> str:
@@ -150,7 +176,7 @@ def _folder(model: Any) -> str:
     if isinstance(model, Run):
         return str(model.folder / "model")
     if is_path(model):
-        return os.fspath(model)
+        return path(model, "model")
     raise TypeError(f"model is of the type {type(model).__name__}; expected a Model, a Run or a path")
 
 
@@ -159,15 +185,15 @@ def _readable(data: Any) -> Iterator[str]:
     """Gives the path of data; rows are in a file that is gone afterwards, and errors call it `data`."""
     check_rows(data, "data")
     if is_path(data):
-        yield os.fspath(data)
+        yield path(data, "data")
         return
     with tempfile.TemporaryDirectory(prefix="tandem-") as folder:
-        path = str(Path(folder) / "data.jsonl")
-        write_rows(data, Path(path), "data")
+        file = str(Path(folder) / "data.jsonl")
+        write_rows(data, Path(file), "data")
         try:
-            yield path
+            yield file
         except _errors.Error as error:
-            if getattr(error, "file", None) == path:
+            if getattr(error, "file", None) == file:
                 error.file = "data"
-            error.args = (str(error).replace(path, "data"),)
+            error.args = (str(error).replace(file, "data"),)
             raise

@@ -11,10 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _tandem
+from ._arguments import flag, number, optional_whole, path, text, whole, wrong_type
 from ._errors import UsageError
 from ._html import table
 from ._model import Model, precision_name
 
+# A mean of each is in memory: 800 MB.
+_MOST_RESAMPLES = 100_000_000
 DEFAULT_MEASURES = ("ndcg@10", "mrr@10", "recall@100")
 
 
@@ -28,14 +31,14 @@ class Evaluation:
         remarks: what a reader must know besides the numbers.
     """
 
-    def __init__(self, found: dict[str, Any], seed: int, resamples: int, confidence: float) -> None:
+    def __init__(self, found: dict[str, Any], resampling: tuple[int, int, float]) -> None:
         self.queries: list[str] = found["queries"]
         self.means: dict[str, float] = dict(zip(found["measures"], found["means"]))
         self.per_query: dict[str, npt.NDArray[np.float64]] = {
             name: np.asarray(values, np.float64) for name, values in zip(found["measures"], found["per_query"])
         }
         self.remarks: list[str] = [text for text, _ in found["remarks"]]
-        self._resampling = (seed, resamples, confidence)
+        self._resampling = resampling
 
     def __getitem__(self, measure: str) -> float:
         return self.means[measure]
@@ -75,12 +78,22 @@ class Evaluation:
 
 def measures_text(measures: str | Iterable[str]) -> str:
     if isinstance(measures, str):
-        return measures
+        return text(measures, "measures")
+    if isinstance(measures, (bytes, Mapping)) or not isinstance(measures, Iterable):
+        wrong_type(measures, "measures", "names separated by commas, or a list of names")
     names = list(measures)
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"measures has a {type(name).__name__}; expected str")
-    return ",".join(names)
+    return text(",".join(names), "measures")
+
+
+def _resampling(seed: Any, resamples: Any, confidence: Any) -> tuple[int, int, float]:
+    """Returns what intervals are made with."""
+    share = number(confidence, "confidence", 0, 1)
+    if share in (0, 1):
+        raise UsageError(f"confidence is {share:g}; expected a number between 0 and 1")
+    return whole(seed, "seed", 0, 2**64 - 1), whole(resamples, "resamples", 1, _MOST_RESAMPLES), share
 
 
 def _plain_dict(given: Any, name: str) -> dict:
@@ -122,7 +135,8 @@ def evaluate(
         measures: names as `tandem list measures` has them, separated by commas, or a list of names. Names of
             ir_measures are read too.
         qrels: query -> document -> grade, as pytrec_eval and ranx take them (ranx's Qrels too); with `run`.
-        run: query -> document -> score. Ties are ordered as trec_eval does.
+        run: query -> document -> score. Ties are ordered as trec_eval does. A judged query with an empty dict counts,
+            with 0, as in pytrec_eval.
         relevance_level: a document is a positive from this grade on.
         max_results: only so many of a query's best results count; of a model None: 1,000, 0: all.
         complete: whether judged queries that the run lacks count, with 0; with a model they always do.
@@ -132,7 +146,7 @@ def evaluate(
 
     Raises:
         DataError: no query is both judged and in the run; files of the data set are wrong.
-        UsageError: a measure that there is not. NumericError: a score that is not finite. TypeError.
+        UsageError: a measure that there is not, a number out of its range. NumericError: a score that is not finite. TypeError.
     """
     if run is None and qrels is None and isinstance(model, dict):
         raise UsageError("dicts are given by name, since peers order them differently: "
@@ -140,8 +154,10 @@ def evaluate(
     of_run = run is not None or qrels is not None
     if of_run == (model is not None or data is not None):
         raise UsageError("give model and data, or qrels and run")
-    options = _tandem.measure_options(measures_text(measures), float(relevance_level), max_results, score_precision,
-                                      complete)
+    resampling = _resampling(seed, resamples, confidence)
+    options = _tandem.measure_options(measures_text(measures), number(relevance_level, "relevance_level"),
+                                      optional_whole(max_results, "max_results", 0),
+                                      text(score_precision, "score_precision"), flag(complete, "complete"))
     if of_run:
         if run is None or qrels is None:
             raise UsageError("give both qrels and run")
@@ -149,6 +165,7 @@ def evaluate(
     else:
         if model is None or data is None:
             raise UsageError("give both model and data")
-        opened = model if isinstance(model, Model) else Model(model)
-        found = _tandem.evaluate_model(opened._module, os.fspath(data), split, precision_name(precision), options)
-    return Evaluation(found, seed, resamples, confidence)
+        folder, part, encoding = path(data, "data"), text(split, "split"), precision_name(precision)
+        opened = model if isinstance(model, Model) else Model(path(model, "model"))
+        found = _tandem.evaluate_model(opened._module, folder, part, encoding, options)
+    return Evaluation(found, resampling)

@@ -11,6 +11,18 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _tandem
+from ._arguments import (
+    array,
+    flag,
+    mapping,
+    number,
+    optional_number,
+    optional_text,
+    path,
+    shown,
+    text,
+    whole,
+)
 from ._errors import UsageError
 from ._model import Model, as_rows, precision_name
 from ._texts import check_texts
@@ -25,10 +37,26 @@ class Hit(NamedTuple):
 
     id: str
     score: float
-    probability: float | None  # None: the index's model was not used, or has no calibration
+    probability: float | None  # None: no model was used (Index.search), or it has no calibration
     text: str  # "" where the index keeps no texts
     title: str  # that the text begins with; "" without one
     metadata: dict[str, Any]
+
+
+def _metadata(metadata: Any, number: int) -> Mapping[str, Any]:
+    return {} if metadata is None else mapping(metadata, f"documents[{number}]: its metadata", "a dict or None")
+
+
+def _fields(fields: Any) -> list[str]:
+    """Returns fields as the module reads them: "year:number"."""
+    if fields is None:
+        return []
+    found = []
+    for name, kind in mapping(fields, "fields", 'a dict as {"lang": "string", "year": "number"}').items():
+        if text(kind, f"fields[{shown(name)}]") not in ("string", "number"):
+            raise UsageError(f'fields[{shown(name)}] is {shown(kind)}; expected "string" or "number"')
+        found.append(f"{text(name, 'a name of fields')}:{kind}")
+    return found
 
 
 def _document(document: Any, number: int) -> tuple[str, str, str | None, dict]:
@@ -37,10 +65,10 @@ def _document(document: Any, number: int) -> tuple[str, str, str | None, dict]:
         id = rest.pop("id", rest.pop("_id", None))
         text = rest.pop("text", None)
         title = rest.pop("title", None)
-        metadata = {**rest.pop("metadata", {}), **rest}
+        metadata = {**_metadata(rest.pop("metadata", None), number), **rest}
     elif isinstance(document, (tuple, list)) and len(document) in (2, 3):
         id, text = document[0], document[1]
-        title, metadata = None, dict(document[2]) if len(document) == 3 else {}
+        title, metadata = None, dict(_metadata(document[2], number)) if len(document) == 3 else {}
     else:
         raise TypeError(f"documents[{number}] is of the type {type(document).__name__}; expected (id, text), "
                         '(id, text, metadata) or a dict with "id" and "text"')
@@ -68,10 +96,10 @@ class Index:
     """An open index. Threads may share it. Use `Index.open` or `Index.build`."""
 
     def __init__(self, folder: str, *, model: Model | None = None, verify: bool | None = None) -> None:
-        if verify is None:
-            verify = _size_of(folder) <= _VERIFIED_BYTES
-        self._verify = verify
-        self._module = _tandem.Index(folder, verify)
+        folder = path(folder, "folder")
+        self._verify = _size_of(folder) <= _VERIFIED_BYTES if verify is None else flag(verify, "verify")
+        self._module = _tandem.Index(folder, self._verify)
+        self._given = model  # that vectors are of
         self._model = model
 
     @classmethod
@@ -80,14 +108,14 @@ class Index:
         """Opens an index folder.
 
         Args:
-            model: the model of the index, where it has moved; None: from where the index says, once a text is
-                searched for.
+            model: the model of the index, where it has moved, or where hits of vectors are to have probabilities; None:
+                from where the index says, once a text is searched for.
             verify: whether all files are compared with their checksums; None: those of small indexes.
 
         Raises:
             DataError: a broken, altered or later-version index.
         """
-        return cls(os.fspath(folder), model=_opened(model), verify=verify)
+        return cls(path(folder, "folder"), model=None if model is None else _opened(model), verify=verify)
 
     @classmethod
     def build(
@@ -123,20 +151,22 @@ class Index:
 
         Raises:
             DataError: a document without id, or an id that comes twice. UsageError: the folder holds something.
-            OutputError. KeyboardInterrupt: the folder is then as it was.
+            OutputError. KeyboardInterrupt: after Ctrl-C, within a forward pass or two. Whatever is raised, the folder is
+            then as it was.
         """
         options = _tandem.BuildOptions()
-        options.fields = [f"{name}:{kind_of}" for name, kind_of in (fields or {}).items()]
-        options.kind = kind or ""
-        options.recall = recall
-        options.memory = memory
-        options.texts = texts
-        options.min_probability = min_probability
-        options.copy_model = copy_model
-        options.replace = replace
-        opened = model if isinstance(model, Model) else Model(model)
-        _tandem.build_index(os.fspath(folder), opened._module, _Blocks(documents), precision_name(precision), options)
-        return cls.open(folder, model=opened)
+        options.fields = _fields(fields)
+        options.kind = optional_text(kind, "kind") or ""
+        options.recall = number(recall, "recall", 0, 1)
+        options.memory = whole(memory, "memory", 0)
+        options.texts = flag(texts, "texts")
+        options.min_probability = optional_number(min_probability, "min_probability", 0, 1)
+        options.copy_model = flag(copy_model, "copy_model")
+        options.replace = flag(replace, "replace")
+        target, encoding, blocks = path(folder, "folder"), precision_name(precision), _Blocks(documents)
+        opened = _opened(model)
+        _tandem.build_index(target, opened._module, blocks, encoding, options)
+        return cls.open(target, model=opened)
 
     def __repr__(self) -> str:
         if self.closed:
@@ -194,33 +224,30 @@ class Index:
         """Finds the best documents.
 
         Args:
-            queries: a text, several texts, or vectors [Q, E] or [E] as the model encodes queries.
+            queries: a text, several texts, or vectors [Q, E] or [E] as the model encodes queries. Where the index
+                compares by cosine, their lengths do not count.
             k: the most hits of a query.
             filter: conditions that must all hold: {"lang": "en", "year": {">=": 2020}}.
-            min_score, min_probability: of hits; the latter needs a model with a calibration.
+            min_score, min_probability: of hits; the latter, from 0 to 1, needs a model with a calibration.
             effort: of an approximate kind; 0: the index's own.
             prompt, precision: as in `Model.encode`.
 
         Returns:
             The hits of the one query, best first, or a list of them for each of several. Equal scores go by id,
-            descending in bytes.
+            descending in bytes. Hits have a probability where the model has a calibration and is used: for texts, with
+            a `min_probability` (the index's own too), and for vectors where `open` or `build` was given the model.
 
         Raises:
-            UsageError: a closed index, vectors of another width, a field that there is not. NumericError: a vector
-            that is not finite.
+            UsageError: a closed index, vectors of another width or without a direction, a field that there is not.
+            NumericError: a vector that is not finite. TypeError.
         """
-        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
-            raise UsageError(f"k is {k!r}; expected a whole number of 1 or more")
         self._module.info()  # raises where the index is closed
         options = _tandem.SearchOptions()
-        options.k = int(k)
-        options.effort = effort
-        options.min_score = min_score
-        options.min_probability = min_probability
-        if filter is not None:
-            import json  # here, since few searches have a filter, and every import would pay for it
-
-            options.filter = json.dumps(dict(filter))
+        options.k = whole(k, "k", 1, 2**64 - 1)
+        options.effort = whole(effort, "effort", 0)
+        options.min_score = optional_number(min_score, "min_score")
+        options.min_probability = optional_number(min_probability, "min_probability", 0, 1)
+        options.filter = _filter_text(filter)
         rows, single, model = self._vectors(queries, prompt, precision)
         if min_probability is not None or self.info["min_probability"] is not None:
             model = self.model
@@ -231,15 +258,20 @@ class Index:
         return hits[0] if single else hits
 
     def _vectors(self, queries: Any, prompt: str | None, precision: str | None):
+        """Returns vectors, whether they are of one query, and the model that they are known to be of."""
+        if not isinstance(queries, str):
+            check_texts(queries, "queries")
+        if hasattr(queries, "__array__"):  # NumPy's, torch's, a column of a frame
+            queries = array(queries, "queries")
+            if queries.dtype.kind not in "UTO":
+                return _directions(queries), queries.ndim == 1, self._given
+            queries = queries.tolist()
         if isinstance(queries, str):
             return self.model.encode_query([queries], prompt=prompt, precision=precision), True, self.model
-        if isinstance(queries, np.ndarray):
-            return as_rows(queries, "queries"), queries.ndim == 1, self._model
-        check_texts(queries, "queries")
         listed = list(queries)
         if listed and not isinstance(listed[0], str):
-            vectors = np.asarray(listed)
-            return as_rows(vectors, "queries"), vectors.ndim == 1, self._model
+            vectors = array(listed, "queries")
+            return _directions(vectors), vectors.ndim == 1, self._given
         return self.model.encode_query(listed, prompt=prompt, precision=precision, progress=False), False, self.model
 
     def add(self, documents: Mapping[str, str] | Iterable[Any], *, update: bool = False,
@@ -248,9 +280,12 @@ class Index:
 
         Args:
             update: a document with an id that is there takes its place; else this is a DataError.
+
+        Raises: as `build`. The index is then as it was, unless Ctrl-C came when all documents were in it already.
         """
         self._module.info()
-        self._module.add(self.model._module, _Blocks(documents), precision_name(precision), update)
+        blocks, encoding, takes_place = _Blocks(documents), precision_name(precision), flag(update, "update")
+        self._module.add(self.model._module, blocks, encoding, takes_place)
         self._reopen()
         return len(self)
 
@@ -262,7 +297,8 @@ class Index:
         """
         self._module.info()
         check_texts(ids, "ids")
-        removed = _tandem.remove_documents(self.folder, [ids] if isinstance(ids, str) else list(ids), ignore_missing)
+        listed = [ids] if isinstance(ids, str) else list(ids)
+        removed = _tandem.remove_documents(self.folder, listed, flag(ignore_missing, "ignore_missing"))
         self._reopen()
         return removed
 
@@ -270,8 +306,40 @@ class Index:
         self._module = _tandem.Index(self.folder, self._verify)
 
 
-def _opened(model: Model | str | os.PathLike[str] | None) -> Model | None:
-    return model if model is None or isinstance(model, Model) else Model(model)
+def _opened(model: Any) -> Model:
+    return model if isinstance(model, Model) else Model(path(model, "model"))
+
+
+def _directions(vectors: np.ndarray) -> npt.NDArray[np.float32]:
+    """Returns vectors as rows. Raises UsageError for one that is zero, which is like no document more than another."""
+    rows = as_rows(vectors, "queries")
+    zero = np.flatnonzero(~rows.any(axis=1))
+    if len(zero) > 0:
+        raise UsageError(f"queries[{zero[0]}] is zero in all its numbers, which is no embedding of a text; leave it out")
+    return rows
+
+
+def _filter_text(filter: Any) -> str:
+    """Returns a filter as JSON; "" for none."""
+    if filter is None:
+        return ""
+    import json  # here, since few searches have a filter, and every import would pay for it
+
+    given = dict(mapping(filter, "filter", 'a dict as {"lang": "en", "year": {">=": 2020}}'))
+    for name in given:
+        text(name, "a name of filter")
+    try:
+        return json.dumps(given, allow_nan=False, default=_plain_number)
+    except TypeError as error:
+        raise TypeError(f"filter is {shown(filter)}, which has a value of a wrong type: {error}") from None
+    except ValueError:
+        raise UsageError(f"filter is {shown(filter)}, which has a number that is not finite") from None
+
+
+def _plain_number(value: Any) -> Any:
+    if isinstance(value, (np.integer, np.floating, np.str_)):
+        return value.item()
+    raise TypeError(f"expected str or a number, found {type(value).__name__}")
 
 
 def _files_of(folder: str) -> Iterator[str]:

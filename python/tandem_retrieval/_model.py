@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _tandem
-from ._errors import UsageError
+from ._arguments import array, optional_text, optional_whole, path, text
+from ._errors import NumericError, UsageError
 from ._html import table
 from ._texts import Progress, blocks, check_texts
 
@@ -23,21 +24,52 @@ def precision_name(precision: str | None) -> str:
     """Returns the precision that is asked for, else that of TANDEM_PRECISION, else fp32, as the program does."""
     if precision is None:
         return os.environ.get("TANDEM_PRECISION") or "fp32"
-    if not isinstance(precision, str):
-        raise TypeError(f"precision is of the type {type(precision).__name__}; expected str or None")
-    return precision
+    return text(precision, "precision")
 
 
 def as_rows(embeddings: npt.ArrayLike, name: str) -> Floats:
     """Returns embeddings as a matrix [N, E] of float32; a vector [E] is one row."""
-    rows = np.asarray(embeddings)
+    rows = array(embeddings, name)
     if rows.dtype == object or not np.issubdtype(rows.dtype, np.floating):
         raise TypeError(f"{name} has the dtype {rows.dtype}; expected floating numbers")
     if rows.ndim == 1:
         rows = rows[np.newaxis]
     if rows.ndim != 2:
         raise UsageError(f"{name} has the shape {list(rows.shape)}; expected [N, E] or [E]")
-    return np.ascontiguousarray(rows, dtype=np.float32)
+    with np.errstate(over="ignore"):
+        found = np.ascontiguousarray(rows, dtype=np.float32)
+    if rows.dtype.itemsize > 4 and (np.isinf(found) & ~np.isinf(rows)).any():
+        raise NumericError(f"{name} has a number that is larger than those of float32")
+    return found
+
+
+# What arguments of sentence-transformers' encode are called here, or why they are not there.
+_PEERS_ARGUMENTS = {
+    "batch_size": "texts are packed by their lengths; leave it out",
+    "show_progress_bar": "it is called progress",
+    "prompt_name": "it is called prompt, which takes the name of a prompt or its text",
+    "truncate_dim": "it is called dimensions",
+    "normalize_embeddings": "whether embeddings have length 1 stands in the model's folder (Normalize); leave it out, or "
+                            "divide the rows by numpy.linalg.norm(rows, axis=1, keepdims=True)",
+    "convert_to_tensor": "the result is an array of NumPy; torch.from_numpy(result) makes a tensor of it",
+    "convert_to_numpy": "the result is an array of NumPy; leave it out",
+    "output_value": "the result is embeddings; leave it out",
+    "device": "it computes on all processors that tandem_retrieval.set_threads allows; leave it out",
+    "pool": "one process computes on all processors; leave it out",
+    "chunk_size": "texts are packed by their lengths; leave it out",
+}
+
+
+def _refuse(others: dict[str, object]) -> None:
+    for name in others:
+        hint = f": {_PEERS_ARGUMENTS[name]}" if name in _PEERS_ARGUMENTS else ""
+        raise TypeError(f"encode has no argument {name}{hint}")
+
+
+def _check_encoding(kind, prompt, dimensions, precision) -> tuple:
+    """Returns the arguments as the module takes them."""
+    return (text(kind, "kind"), optional_text(prompt, "prompt"), optional_whole(dimensions, "dimensions", 1),
+            precision_name(precision))
 
 
 class Model:
@@ -68,7 +100,9 @@ class Model:
         dimensions: int | None = None,
     ) -> None:
         self._module = _tandem.open_model(
-            os.fspath(folder), max_query_tokens, max_document_tokens, query_prompt, document_prompt, dimensions
+            path(folder, "folder"), optional_whole(max_query_tokens, "max_query_tokens", 0),
+            optional_whole(max_document_tokens, "max_document_tokens", 0), optional_text(query_prompt, "query_prompt"),
+            optional_text(document_prompt, "document_prompt"), optional_whole(dimensions, "dimensions", 0),
         )
 
     @classmethod
@@ -116,11 +150,11 @@ class Model:
 
     def max_tokens(self, kind: Kind = "document") -> int:
         """Tokens after which texts of this kind are cut, special ones among them."""
-        return self._module.max_tokens(kind)
+        return self._module.max_tokens(text(kind, "kind"))
 
     def prompt(self, kind: Kind = "document") -> str:
         """The prompt that stands before every text of this kind."""
-        return self._module.prompt(kind)
+        return self._module.prompt(text(kind, "kind"))
 
     def encode(
         self,
@@ -131,6 +165,7 @@ class Model:
         dimensions: int | None = None,
         precision: Precision | None = None,
         progress: bool | None = None,
+        **others: object,
     ) -> Floats:
         """Encodes texts, to the bytes that `tandem encode` writes.
 
@@ -146,16 +181,17 @@ class Model:
             float32 [N, E].
 
         Raises:
-            TypeError: a text is no str.
+            TypeError: a text is no str; an argument that there is not, as sentence-transformers' batch_size.
             UsageError: kind, prompt, dimensions or precision that there is not.
             KeyboardInterrupt: after Ctrl-C; what was encoded is lost.
         """
+        _refuse(others)
         if isinstance(texts, str):
             return self.encode([texts], kind, prompt=prompt, dimensions=dimensions, precision=precision,
                                progress=False)[0]
         check_texts(texts)
         total = len(texts) if hasattr(texts, "__len__") else None
-        parts = self._encode(texts, kind, total, prompt, dimensions, precision, progress)
+        parts = self._encode(texts, total, progress, _check_encoding(kind, prompt, dimensions, precision))
         if total is None:
             return _joined(list(parts), dimensions or self.dimensions)
         rows = np.empty((total, dimensions or self.dimensions), np.float32)
@@ -186,6 +222,7 @@ class Model:
         dimensions: int | None = None,
         precision: Precision | None = None,
         progress: bool | None = None,
+        **others: object,
     ) -> Iterator[Floats]:
         """Encodes an iterable of any length in constant memory.
 
@@ -195,18 +232,17 @@ class Model:
 
         Raises: as `encode`.
         """
+        _refuse(others)
         check_texts(texts)
         if isinstance(texts, str):
             raise TypeError("texts is one str; expected an iterable of str")
-        return self._encode(texts, kind, None, prompt, dimensions, precision, progress)
+        return self._encode(texts, None, progress, _check_encoding(kind, prompt, dimensions, precision))
 
-    def _encode(self, texts, kind, total, prompt, dimensions, precision, progress) -> Iterator[Floats]:
-        if dimensions is not None and (not isinstance(dimensions, int) or dimensions < 1):
-            raise UsageError(f"dimensions is {dimensions!r}; expected a whole number of 1 or more")
+    def _encode(self, texts, total, progress, checked) -> Iterator[Floats]:
+        kind, prompt, dimensions, precision = checked
         bar = Progress(progress, total, f"encode {kind}")
         try:
-            encoder = self._module.encoder(kind, precision_name(precision), prompt, dimensions, total or 0,
-                                           bar.callback)
+            encoder = self._module.encoder(kind, precision, prompt, dimensions, total or 0, bar.callback)
             done = 0
             for block in blocks(texts):
                 rows = np.empty((len(block), encoder.width), np.float32)
@@ -252,9 +288,12 @@ class Model:
         """The probabilities that documents with these scores are relevant, of the scores' shape.
 
         Raises:
-            UsageError: the model has no calibration (`tandem calibrate`).
+            UsageError: the model has no calibration (`tandem_retrieval.calibrate`).
         """
-        given = np.asarray(scores, np.float64)
+        given = array(scores, "scores")
+        if not np.issubdtype(given.dtype, np.floating) and not np.issubdtype(given.dtype, np.integer):
+            raise TypeError(f"scores has the dtype {given.dtype}; expected numbers")
+        given = given.astype(np.float64)
         return self._module.probabilities(np.ascontiguousarray(given.ravel())).reshape(given.shape)
 
     def tokenize(
@@ -272,7 +311,8 @@ class Model:
         """
         check_texts(texts)
         listed = [texts] if isinstance(texts, str) else list(texts)
-        ids, starts, _ = self._module.tokenize(listed, kind, max_tokens)
+        ids, starts, _ = self._module.tokenize(listed, optional_text(kind, "kind"),
+                                               optional_whole(max_tokens, "max_tokens", 0))
         return [ids[begin:end] for begin, end in zip(starts[:-1], starts[1:])]
 
     def save(self, folder: str | os.PathLike[str]) -> None:
@@ -281,12 +321,12 @@ class Model:
         Raises:
             OutputError: it cannot be written. UsageError: something that is no model is in the way.
         """
-        self._module.save(os.fspath(folder))
+        self._module.save(path(folder, "folder"))
 
 
 def _unit(rows: Floats) -> Floats:
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    return rows / np.where(norms > 0, norms, 1)
+    norms = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)  # squares of float32 may overflow
+    return (rows / np.where(norms > 0, norms, 1)).astype(np.float32)
 
 
 def _joined(parts: list[Floats], width: int) -> Floats:

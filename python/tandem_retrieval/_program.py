@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _errors
+from ._arguments import text as checked_text
 
 LOGGER = logging.getLogger("tandem_retrieval")
 LEVELS = {"note": logging.INFO, "warning": logging.WARNING, "progress": logging.DEBUG}
@@ -51,9 +52,11 @@ def flags_of(options: dict[str, Any]) -> list[str]:
         if value is True:
             flags.append(flag)
         elif isinstance(value, (list, tuple)):
-            flags.append(f"{flag}={','.join(str(one) for one in value)}")
+            flags.append(checked_text(f"{flag}={','.join(str(one) for one in value)}", name))
+        elif isinstance(value, (bytes, dict, set)):
+            raise TypeError(f"{name} is of the type {type(value).__name__}; expected str, a number, a bool or a list")
         else:
-            flags.append(f"{flag}={os.fspath(value) if isinstance(value, os.PathLike) else value}")
+            flags.append(checked_text(f"{flag}={os.fspath(value) if isinstance(value, os.PathLike) else value}", name))
     return flags
 
 
@@ -146,7 +149,9 @@ class _Child:
 
     def interrupted(self) -> str | None:
         """Returns what the program said when it was stopped."""
-        return self._error["text"] if self._error and self._error["class"] == "Interrupted" else None
+        if self._error is None or self._error["class"] != "Interrupted":
+            return None
+        return _errors.in_words_of_python(self._error["text"])
 
     def check(self) -> None:
         """Raises the program's error where it had one."""
@@ -183,14 +188,15 @@ class _Child:
         if kind == "error":
             self._error = message
         else:
-            LOGGER.log(LEVELS.get(kind, logging.INFO), "%s", text)
+            LOGGER.log(LEVELS.get(kind, logging.INFO), "%s", _errors.in_words_of_python(text))
 
 
 def exception_of(message: dict[str, Any]) -> BaseException:
     """Returns the exception of an error that the program has written."""
+    text = _errors.in_words_of_python(message["text"])
     if message["class"] == "Interrupted":
-        return KeyboardInterrupt(message["text"])
-    error = getattr(_errors, message["class"])(message["text"])
+        return KeyboardInterrupt(text)
+    error = getattr(_errors, message["class"])(text)
     for fact in FACTS:
         if fact in message:
             setattr(error, fact, message[fact])

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from ._arguments import path as checked_path
 from ._errors import DataError
 from ._write_whole import output_error
 
@@ -22,6 +26,7 @@ def is_path(data: Any) -> bool:
 def check_rows(data: Any, name: str) -> None:
     """Raises TypeError for what is neither a path nor an iterable of rows."""
     if is_path(data):
+        checked_path(data, name)
         return
     if isinstance(data, Mapping):  # datasets.DatasetDict is one too
         keys = ", ".join(repr(key) for key in list(data)[:5])
@@ -86,8 +91,12 @@ def _first_problem(row: Mapping[str, Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Turns NumPy's scalars and arrays into Python's objects."""
+    """Turns dates and times into ISO 8601's strings, and NumPy's scalars and arrays into Python's objects."""
+    if isinstance(value, (datetime.date, datetime.time)):  # a datetime is a date, and pandas' Timestamp is one
+        return value.isoformat()
     if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
+        if value.dtype.kind == "M":  # tolist() makes numbers of nanoseconds
+            return np.datetime_as_string(value).tolist() if not np.isnat(value).any() else None
         plain = value.tolist()
         if isinstance(plain, (bool, int, float, str, list)):
             return plain

@@ -15,12 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _errors
+from ._arguments import flag, mapping, optional_text, optional_whole, path, word_of_path, wrong_type
 from ._html import table
 from ._model import Model
 from ._program import flags_of, run, run_json
 from ._recipe import toml_text, toml_value
 from ._rows import check_rows, is_path, write_rows
 from ._run_files import Follower, read_given, read_rows
+from ._write_whole import output_error
 
 # What the program calls a recipe that it reads from its standard input.
 STDIN = "/dev/stdin"
@@ -50,8 +52,8 @@ class Run:
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        self.folder = Path(folder)
-        found = run_json(["inspect", os.fspath(folder)])
+        self.folder = Path(path(folder, "folder"))
+        found = run_json(["inspect", word_of_path(folder, "folder")])
         if found.get("kind") != "training_run":
             raise _errors.UsageError(f"{self.folder}: is of the kind {found.get('kind')}; expected a run folder, as "
                                      "train(..., output=...) makes it")
@@ -79,8 +81,8 @@ class Run:
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
-        """The lines of metrics.jsonl (docs/training.md#the-learning-curve), in their order."""
-        return read_rows(self.folder / "metrics.jsonl")
+        """The lines of metrics.jsonl (docs/training.md#the-learning-curve), in their order; read when first asked for."""
+        return self._read("metrics.jsonl")
 
     @cached_property
     def metrics(self) -> dict[str, Metric]:
@@ -90,7 +92,12 @@ class Run:
     @cached_property
     def timing(self) -> dict[str, Metric]:
         """The numbers of timing.jsonl by name: `seconds`, `tokens_per_second`, ... of the rows with a step."""
-        return _series(row for row in read_rows(self.folder / "timing.jsonl") if row.get("event") == "step")
+        return _series(row for row in self._read("timing.jsonl") if row.get("event") == "step")
+
+    def _read(self, name: str) -> list[dict[str, Any]]:
+        if not self.folder.is_dir():
+            raise _errors.UsageError(f"{self.folder}: is no longer there; open the run where it has moved to")
+        return read_rows(self.folder / name)
 
     def model(self, **options) -> Model:
         """Opens the best model of a run, with the options of `Model`; of a stopped one the best until then.
@@ -112,7 +119,7 @@ class Run:
             output: the page's folder; None: report/page in the run folder.
             flags: those of docs/cli/report.md.
         """
-        printed = run(["report", os.fspath(self.folder), *flags_of({"dataset": data, "output": output, **flags})])
+        printed = run(["report", word_of_path(self.folder, "folder"), *flags_of({"dataset": data, "output": output, **flags})])
         return Path(printed.rstrip("\n"))
 
     def resume(self, **options) -> Run:
@@ -186,15 +193,15 @@ def train(
     for name, given in (("data", data), ("validation", validation)):
         if given is not None:
             check_rows(given, name)
-    text, path = ("", os.fspath(recipe)) if is_path(recipe) else (_text_of(recipe), STDIN)
-    folder = Path(output) if output is not None else _output_of(recipe)
+    _check_callback(callback)
+    text, file = ("", word_of_path(recipe, "recipe")) if is_path(recipe) else (_text_of(recipe), STDIN)
+    folder = Path(path(output, "output")) if output is not None else _output_of(recipe)
     rows = {name: given for name, given in (("data", data), ("validation", validation))
             if given is not None and not is_path(given)}
     written = {name: str(_data_folder(folder) / f"{name}.jsonl") for name in rows}
-    sets = _sets({**(settings or {}), **_keys(written.get("data", data), written.get("validation", validation))})
-    flags = {"seed": seed, "threads": threads, "precision": precision, "device": device,
-             "ignore_limits": ignore_limits}
-    process = _Training(folder, [path, *sets, *flags_of(flags)], text, written)
+    sets = _sets({**_settings(settings), **_keys(written.get("data", data), written.get("validation", validation))})
+    flags = {"seed": optional_whole(seed, "seed", 0, 2**64 - 1), **_flags(threads, precision, device, ignore_limits)}
+    process = _Training(folder, [file, *sets, *flags_of(flags)], text, written)
     with _kept_rows(rows, process):
         return process.run(callback)
 
@@ -224,14 +231,15 @@ def resume(
 
     Raises: as `train`.
     """
-    folder = Path(folder)
+    folder = Path(path(folder, "folder"))
+    _check_callback(callback)
     text, given = read_given(folder)
-    for name, path in (("data", data), ("validation", validation)):
-        if path is not None and not is_path(path):
-            raise TypeError(f"{name} is of the type {type(path).__name__}; expected a path: the rows that a run began "
+    for name, moved in (("data", data), ("validation", validation)):
+        if moved is not None and not is_path(moved):
+            raise TypeError(f"{name} is of the type {type(moved).__name__}; expected a path: the rows that a run began "
                             f"with are in {_data_folder(folder)}")
-    sets = _sets({**_keys(data, validation), **(settings or {})})
-    flags = {"threads": threads, "precision": precision, "device": device, "ignore_limits": ignore_limits}
+    sets = _sets({**_keys(data, validation), **_settings(settings)})
+    flags = _flags(threads, precision, device, ignore_limits)
     return _Training(folder, [STDIN, *given, *sets, *flags_of(flags), "--resume"], text, {}).run(callback)
 
 
@@ -267,6 +275,16 @@ class _Training:
         error.args = (text,)
 
 
+def _check_callback(callback: Any) -> None:
+    if callback is not None and not callable(callback):
+        wrong_type(callback, "callback", "a function of a dict")
+
+
+def _flags(threads: Any, precision: Any, device: Any, ignore_limits: Any) -> dict[str, Any]:
+    return {"threads": optional_whole(threads, "threads", 0), "precision": optional_text(precision, "precision"),
+            "device": optional_text(device, "device"), "ignore_limits": flag(ignore_limits, "ignore_limits")}
+
+
 def _text_of(recipe: Any) -> str:
     if not isinstance(recipe, Mapping):
         raise TypeError(f"recipe is of the type {type(recipe).__name__}; expected a dict, or the path of a TOML file")
@@ -277,24 +295,28 @@ def _output_of(recipe: Any) -> Path:
     found = recipe.get("output") if isinstance(recipe, Mapping) else _output_of_file(recipe)
     if not found:
         raise _errors.UsageError("there is no run folder to write to: give output=, or output in the recipe")
-    return Path(found)
+    return Path(path(found, "output of the recipe"))
 
 
-def _output_of_file(path: Any) -> Any:
+def _output_of_file(file: Any) -> Any:
     try:
         import tomllib
     except ImportError:  # before Python 3.11
         raise _errors.UsageError("give output=, the run folder: this Python cannot read that of a recipe's file") from None
     try:
-        with open(path, "rb") as file:
-            return tomllib.load(file).get("output")
+        with open(path(file, "recipe"), "rb") as opened:
+            return tomllib.load(opened).get("output")
     except (OSError, ValueError):
-        run(["train", os.fspath(path), "--check"])  # says what is wrong with it
+        run(["train", word_of_path(file, "recipe"), "--check"])  # says what is wrong with it
         raise
 
 
-def _sets(settings: Mapping[str, Any] | None) -> list[str]:
-    return [f"--set={key}={toml_value(value, key)}" for key, value in (settings or {}).items()]
+def _settings(settings: Any) -> Mapping[str, Any]:
+    return {} if settings is None else mapping(settings, "settings", 'a dict as {"train.batch": 32}')
+
+
+def _sets(settings: Mapping[str, Any]) -> list[str]:
+    return [f"--set={key}={toml_value(value, key)}" for key, value in settings.items()]
 
 
 def _data_folder(folder: Path) -> Path:
@@ -302,7 +324,8 @@ def _data_folder(folder: Path) -> Path:
 
 
 def _keys(data: Any, validation: Any) -> dict[str, Any]:
-    return {key: path for key, path in (("data.train", data), ("validation.data", validation)) if path is not None}
+    return {key: path(given, name) for key, name, given in (
+        ("data.train", "data", data), ("validation.data", "validation", validation)) if given is not None}
 
 
 @contextmanager
@@ -326,12 +349,16 @@ def _kept_rows(rows: dict[str, Any], process: _Training) -> Iterator[None]:
 
 
 def _make(folder: Path) -> None:
-    folder.parent.mkdir(parents=True, exist_ok=True)
     try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir()
     except FileExistsError:
+        if not folder.exists():  # a file is where a folder above it should be
+            raise _errors.UsageError(f"{folder}: cannot be made as a folder: a file is in its way") from None
         raise _errors.UsageError(f"{folder}: exists already, and may hold the rows of another run; remove it, or give "
                                  "another output") from None
+    except OSError as error:
+        raise output_error(folder, error) from None
 
 
 def _series(rows: Iterable[dict[str, Any]]) -> dict[str, Metric]:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _tandem
+from ._arguments import mapping, text
 from ._errors import UsageError
 from .losses import _OBJECTIVES, _plain
 
@@ -41,7 +42,8 @@ class TrainedObjective:
     def __init__(self, name: str, parameters: Mapping[str, Any], masks: Mapping[str, bool] | None) -> None:
         self.name = name
         self.parameters = {key: _plain(value, key) for key, value in parameters.items() if value is not None}
-        self.masks = dict(masks or {})
+        self.masks = {text(rule, "a rule of masks"): wanted for rule, wanted in
+                      mapping(masks or {}, "masks", 'a dict as {"copies": False}').items()}
         self._module = _tandem.TrainedLoss(name, self.parameters)
         self.plan: dict[str, Any] = self._module.plan
         self._write_masks(np.zeros(1, np.uint64), np.zeros(1, np.uint64), np.ones((1, 1)))  # names are checked now

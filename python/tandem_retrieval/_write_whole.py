@@ -7,8 +7,11 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from ._errors import OutputError
+from ._arguments import flag
+from ._arguments import path as checked_path
+from ._errors import OutputError, UsageError
 
 
 def output_error(path: str | os.PathLike[str], error: OSError) -> OutputError:
@@ -16,6 +19,14 @@ def output_error(path: str | os.PathLike[str], error: OSError) -> OutputError:
     made = OutputError(f"{os.fspath(path)}: cannot be written: {error.strerror or error}")
     made.file, made.errno = os.fspath(path), error.errno
     return made
+
+
+def free_output(path: Any, force: bool) -> Path:
+    """Returns a path to write to. Raises UsageError where something is there, unless `force` replaces it."""
+    found = Path(checked_path(path, "output"))
+    if not flag(force, "force") and found.exists():
+        raise UsageError(f"{found}: exists already; remove it, give another output, or force=True")
+    return found
 
 
 def _remove(path: Path) -> None:

@@ -15,7 +15,11 @@ Arrays:
     negative_mask: bool [Q, D], whether document j counts as a negative of query i; None: all but the paired one.
     query_mask, document_mask: bool [Q, Q], the same among queries and among paired documents; None: all others.
     weights: floating [Q], 0 or more, of each query's loss; None: 1.
-    bank_positives, bank_negatives: floating, scores of earlier batches (mann_whitney).
+    bank_positives, bank_negatives: floating, scores of earlier batches (mann_whitney alone has them).
+
+The gradients are those of the embeddings. What an objective has besides is held fixed for them: bixse without `bias`
+takes the bias with which training starts, which the batch decides, and its gradients leave out how that would move with
+the embeddings, as in training, where the bias is a parameter of its own.
 
 Raises:
     TypeError: an array of a wrong dtype. UsageError: a wrong shape, column or range, an array that the objective
@@ -31,6 +35,9 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _tandem
+from ._arguments import array as as_array
+from ._arguments import shown, text
+from ._errors import UsageError
 
 
 class Loss(NamedTuple):
@@ -43,14 +50,14 @@ class Loss(NamedTuple):
 
 
 def _embeddings(array: npt.ArrayLike, name: str) -> np.ndarray:
-    given = np.asarray(array)
+    given = as_array(array, name)
     if given.dtype not in (np.float32, np.float64):
         raise TypeError(f"{name} has the dtype {given.dtype}; expected float32 or float64")
     return given
 
 
 def _numbers(array: npt.ArrayLike, name: str) -> np.ndarray:
-    given = np.asarray(array)
+    given = as_array(array, name)
     if given.dtype == object or not (
         np.issubdtype(given.dtype, np.floating) or np.issubdtype(given.dtype, np.integer)
     ):
@@ -59,7 +66,7 @@ def _numbers(array: npt.ArrayLike, name: str) -> np.ndarray:
 
 
 def _mask(array: npt.ArrayLike, name: str) -> np.ndarray:
-    given = np.asarray(array)
+    given = as_array(array, name)
     if given.dtype != np.bool_:
         if not np.issubdtype(given.dtype, np.integer) or not np.isin(given, (0, 1)).all():
             raise TypeError(f"{name} has the dtype {given.dtype}; expected bool, or whole numbers that are 0 or 1")
@@ -69,7 +76,7 @@ def _mask(array: npt.ArrayLike, name: str) -> np.ndarray:
 def _columns(array: npt.ArrayLike | None, queries: int) -> np.ndarray:
     if array is None:
         return np.arange(queries, dtype=np.int64)
-    given = np.asarray(array)
+    given = as_array(array, "positive")
     if not np.issubdtype(given.dtype, np.integer):
         raise TypeError(f"positive has the dtype {given.dtype}; expected whole numbers")
     return np.ascontiguousarray(given, np.int64)
@@ -116,7 +123,7 @@ def evaluate(objective, queries, documents, positive=None, *, relevance=None, te
     if queries.ndim != 2 or documents.ndim != 2:
         gradients = np.empty((0, 0), queries.dtype), np.empty((0, 0), queries.dtype)  # the module says what is wrong
     set_parameters = {name: _plain(value, name) for name, value in parameters.items() if value is not None}
-    value, losses = _tandem.loss(objective, arrays, set_parameters, *gradients)
+    value, losses = _tandem.loss(text(objective, "objective"), arrays, set_parameters, *gradients)
     return Loss(value, *gradients, np.asarray(losses, np.float64))
 
 
@@ -125,7 +132,9 @@ def _plain(value, name: str):
         value = value.item()
     if not isinstance(value, (bool, int, float, str)):
         raise TypeError(f"{name} is of the type {type(value).__name__}; expected a number, a bool or a str")
-    return value
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise UsageError(f"{name} is {shown(value)}; no parameter has a range so large")
+    return text(value, name) if isinstance(value, str) else value
 
 
 def _described(info: dict) -> str:

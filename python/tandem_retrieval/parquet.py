@@ -21,11 +21,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ._arguments import array, wrong_type
 from ._beir_tables import beir_tables, write_beir
 from ._errors import UsageError
 from ._json_rows import json_lines
 from ._tables import batches_of, pyarrow, table_files
-from ._write_whole import whole
+from ._write_whole import free_output, whole
 
 __all__ = ["columns", "is_beir", "to_beir", "to_jsonl", "write_embeddings"]
 
@@ -35,7 +36,7 @@ Source = "str | os.PathLike[str]"
 
 
 def to_jsonl(source: str | os.PathLike[str], output: str | os.PathLike[str], *,
-             columns: Sequence[str] | None = None) -> int:
+             columns: Sequence[str] | None = None, force: bool = False) -> int:
     """Writes a table as JSON lines: an object a row, in the order of rows, a key a column.
 
     Nulls are null, lists are arrays, structs are objects, values of dictionaries are themselves, dates and times are
@@ -43,6 +44,7 @@ def to_jsonl(source: str | os.PathLike[str], output: str | os.PathLike[str], *,
 
     Args:
         source: a Parquet or Arrow file, a pattern or a folder of them, or a folder of datasets' `save_to_disk`.
+        force: replaces an output that is there; else that is a UsageError.
 
     Returns:
         the number of rows.
@@ -52,9 +54,12 @@ def to_jsonl(source: str | os.PathLike[str], output: str | os.PathLike[str], *,
         UsageError: a column that is not there, a folder of several splits, no pyarrow. OutputError.
     """
     pyarrow(source)
+    target = free_output(output, force)
     files = table_files(source)
+    if any(target.exists() and os.path.samefile(target, file) for file in files):
+        raise UsageError(f"{target}: is read and would be replaced; give another output")
     rows = 0
-    with whole(output) as temporary, open(temporary, "wb") as file:
+    with whole(target) as temporary, open(temporary, "wb") as file:
         for number, lines in json_lines(files, columns):
             file.write(lines)
             rows += number
@@ -99,29 +104,35 @@ def columns(source: str | os.PathLike[str], names: Sequence[str]) -> Iterator[Ma
 
 
 def write_embeddings(output: str | os.PathLike[str], ids: Iterable[str], embeddings: npt.ArrayLike,
-                     fields: Iterable[Mapping[str, Any]] | None = None) -> int:
+                     fields: Iterable[Mapping[str, Any]] | None = None, *, force: bool = False) -> int:
     """Writes embeddings as Parquet: `id` (string), `embedding` (a list of E float32 in each row), and fields.
 
     Args:
         ids: N of them.
         embeddings: floating [N, E]; a mapped file is read block by block.
         fields: further columns, as `columns` yields them: batches that have N rows together.
+        force: replaces an output that is there; else that is a UsageError.
 
     Returns:
         N.
 
     Raises:
-        UsageError: other numbers of ids, rows and values. OutputError.
+        UsageError: other numbers of ids, rows and values. TypeError: an id that is no str. OutputError.
     """
     arrow = pyarrow(output)
+    target = free_output(output, force)
+    if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
+        wrong_type(ids, "ids", "an iterable of str")
+    if isinstance(embeddings, np.ma.MaskedArray):
+        array(embeddings, "embeddings")  # refuses it
     rows = np.asanyarray(embeddings)
     if rows.ndim != 2 or not np.issubdtype(rows.dtype, np.floating):
         raise UsageError(f"embeddings has the shape {list(rows.shape)} and the dtype {rows.dtype}; expected [N, E] of "
                          "floating numbers")
     taken = _Fields(arrow, fields)
     identifiers = iter(ids)
-    done = write_batches(output, (
-        _batch(identifiers, np.ascontiguousarray(rows[begin : begin + ROW_GROUP], np.float32), taken)
+    done = write_batches(target, (
+        _batch(identifiers, np.ascontiguousarray(rows[begin : begin + ROW_GROUP], np.float32), taken, begin)
         for begin in range(0, max(len(rows), 1), ROW_GROUP)
     ), lambda: _check_end(identifiers, taken, len(rows)))
     return done
@@ -169,10 +180,15 @@ def embedding_batch(ids: Sequence[str], rows: np.ndarray, fields: Mapping[str, A
     return arrow.RecordBatch.from_pydict({"id": arrow.array(ids, arrow.string()), "embedding": vectors, **fields})
 
 
-def _batch(ids: Iterator[str], block: np.ndarray, fields: _Fields) -> Any:
+def _batch(ids: Iterator[str], block: np.ndarray, fields: _Fields, first: int) -> Any:
     named = list(islice(ids, len(block)))
     if len(named) < len(block):
         raise UsageError("there are fewer ids than embeddings")
+    for number, id in enumerate(named, first):
+        if not isinstance(id, str):
+            wrong_type(id, f"ids[{number}]", "str")
+        if not id:
+            raise UsageError(f"ids[{number}] is empty")
     return embedding_batch(named, block, fields.take(len(block)))
 
 

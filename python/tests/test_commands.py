@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import tandem_retrieval as tandem
+from tandem_retrieval._errors import in_words_of_python
 from tandem_retrieval._program import flags_of
 
 
@@ -97,8 +98,58 @@ def test_mine_prune_and_score(tiny_model, rows, printed, tmp_path):
 
 
 def test_an_unknown_flag_is_the_programs_to_refuse(tiny_model, rows, tmp_path):
-    with pytest.raises(tandem.UsageError, match="unknown flag --negativs; did you mean --negatives?"):
+    with pytest.raises(tandem.UsageError, match="unknown argument negativs; did you mean negatives[?]"):
         tandem.mine(tiny_model, rows, tmp_path / "mined.jsonl", negativs=2)
+
+
+@pytest.mark.parametrize(("call", "error", "words"), [
+    (lambda m, rows: tandem.mine(m, rows, ""), tandem.UsageError, "output is empty; expected a path"),
+    (lambda m, rows: tandem.mine("", rows, "o"), tandem.UsageError, "model is empty"),
+    (lambda m, rows: tandem.mine(m, "", "o"), tandem.UsageError, "data is empty"),
+    (lambda m, rows: tandem.mine(m, rows, "a\0b"), tandem.UsageError, r"output is 'a\\x00b', which has a zero byte"),
+    (lambda m, rows: tandem.mine(m, rows, "o", run="a\0b"), tandem.UsageError, "run is .*a zero byte"),
+    (lambda m, rows: tandem.mine(m, rows, "o", dataset="x"), TypeError, "dataset is the argument data here"),
+    (lambda m, rows: tandem.mine(m, rows, "o", format="tsv"), TypeError, "format is not for Python"),
+    (lambda m, rows: tandem.mine(m, rows, "o", range={0: 1}), TypeError, "range is of the type dict"),
+    (lambda m, rows: tandem.score(m, rows, "o", "teacher", as_="grades"), TypeError, "as_ is the argument kind here"),
+    (lambda m, rows: tandem.score(m, rows, "o", None), TypeError, "kind is of the type NoneType; expected str"),
+    (lambda m, rows: tandem.prune(rows, m, "half", "o"), TypeError, "keep is of the type str; expected a number"),
+    (lambda m, rows: tandem.prune(rows, m, float("nan"), "o"), tandem.UsageError, "keep is nan; expected a number from 0 "),
+    (lambda m, rows: tandem.thresholds(m, "d", [3]), TypeError, "one of targets is of the type int"),
+    (lambda m, rows: tandem.calibrate(m, None), TypeError, "data is of the type NoneType; expected str or a path"),
+    (lambda m, rows: tandem.compare(m, "", "d"), tandem.UsageError, "model is empty"),
+])
+def test_bad_arguments(tiny_model, rows, tmp_path, monkeypatch, call, error, words):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(error, match=words):
+        call(tiny_model, rows)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_path_that_begins_with_a_hyphen_is_no_flag(tiny_model, beir, rows, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(tiny_model, "-model")
+    Path("--rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert tandem.prune("--rows.jsonl", "-model", 0.5, "-half.jsonl")["kept_pairs"] == 20
+    shutil.copytree(tiny_model, "-copy")
+    assert tandem.compare("-model", tandem.Model("-copy"), beir, "mrr")["queries"] == 20
+    assert tandem.calibrate("-model", beir, dry_run=True)["queries"] == 20
+
+
+def test_errors_name_arguments_of_python(tiny_model, rows, tmp_path):
+    with pytest.raises(tandem.UsageError, match=r"range='5:2' is empty"):
+        tandem.mine(tiny_model, rows, tmp_path / "mined.jsonl", range="5:2")
+    for said, in_python in [
+        ("a: is an index already; --replace builds it anew, `tandem index add` adds to it",
+         "a: is an index already; replace=True builds it anew, `tandem index add` adds to it"),
+        ("exists already; give --resume to continue the run in it, or another --output",
+         "exists already; give tandem_retrieval.resume(folder) to continue the run in it, or another output="),
+        ("--keep is 2; give --as teacher, or --ids 3", "keep is 2; give kind='teacher', or ids=3"),
+        ("fit them: tandem calibrate m --dataset DATA; --with-model copies it",
+         "fit them: tandem calibrate m --dataset DATA; copy_model=True copies it"),
+        ("/tmp/--a and '--b' and x--y", "/tmp/--a and '--b' and x--y"),
+    ]:
+        assert in_words_of_python(said) == in_python
 
 
 def test_flags():

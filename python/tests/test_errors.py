@@ -52,8 +52,31 @@ def test_facts_survive_pickling(tmp_path):
 
 @pytest.mark.parametrize("folder", [None, 3, b"x", ["a"]])
 def test_a_folder_of_another_type(folder):
-    with pytest.raises(TypeError):
-        tandem.Model(folder)
+    for call in (tandem.Model, tandem.Index.open, tandem.Run, tandem.resume):
+        with pytest.raises(TypeError, match=rf"^folder is of the type {type(folder).__name__}; expected str or a path$"):
+            call(folder)
+
+
+@pytest.mark.parametrize(("folder", "words"), [
+    ("", "^folder is empty; expected a path$"), ("a\0b", r"^folder is 'a\\x00b', which has a zero byte$")])
+def test_a_folder_that_is_none(folder, words):
+    for call in (tandem.Model, tandem.Index.open, tandem.Run, tandem.resume):
+        with pytest.raises(tandem.UsageError, match=words):
+            call(folder)
+
+
+@pytest.mark.parametrize(("options", "error", "words"), [
+    ({"dimensions": -1}, tandem.UsageError, "dimensions is -1; expected a whole number of 0 or more"),
+    ({"dimensions": True}, TypeError, "dimensions is of the type bool; expected a whole number of 0 or more"),
+    ({"dimensions": 10**400}, tandem.UsageError, "dimensions is a number of 1329 bits; expected a whole number from 0"),
+    ({"max_query_tokens": -5}, tandem.UsageError, "max_query_tokens is -5"),
+    ({"max_document_tokens": 2.5}, TypeError, "max_document_tokens is of the type float"),
+    ({"query_prompt": b"x"}, TypeError, "query_prompt is of the type bytes; expected str"),
+    ({"document_prompt": 3}, TypeError, "document_prompt is of the type int; expected str"),
+])
+def test_bad_options_of_a_model(model_folder, options, error, words):
+    with pytest.raises(error, match=words):
+        tandem.Model(model_folder, **options)
 
 
 def test_threads(model):
@@ -69,3 +92,8 @@ def test_threads(model):
         tandem.set_threads(-1)
     with pytest.raises(tandem.UsageError, match="threads is 4097; expected 0 .all. to 4096"):
         tandem.set_threads(4097)
+    for threads, words in ((None, "NoneType"), (True, "bool"), (1.5, "float"), ("2", "str")):
+        with pytest.raises(TypeError, match=f"threads is of the type {words}; expected a whole number"):
+            tandem.set_threads(threads)
+    with pytest.raises(tandem.UsageError, match="expected 0 .all. to 4096"):
+        tandem.set_threads(10**400)

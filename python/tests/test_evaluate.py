@@ -73,7 +73,7 @@ def test_numbers_of_other_types_and_mappings():
     ({"run": {"q1": {"d1": float("nan")}}}, tandem.NumericError, "q1|d1"),
     ({"run": {"q1": {"d1": "0.5"}}}, TypeError, r'run\["q1"\]\["d1"\] is of the type str; expected a number'),
     ({"run": {"q1": {"d1": None}}}, TypeError, "NoneType"),
-    ({"run": {"q1": [("d1", 0.5)]}}, TypeError, r"run\[...\] must be a dict, found list"),
+    ({"run": {"q1": [("d1", 0.5)]}}, TypeError, r'run\["q1"\] must be a dict, found list'),
     ({"run": {1: {"d1": 0.5}}}, TypeError, "a key of run is of the type int"),
     ({"run": {b"q1": {"d1": 0.5}}}, TypeError, "a key of run is of the type bytes"),
     ({"run": {"q1": {3: 0.5}}}, TypeError, "is of the type int"),
@@ -86,10 +86,48 @@ def test_numbers_of_other_types_and_mappings():
     ({"measures": [3]}, TypeError, "measures has a int"),
     ({"relevance_level": 0}, tandem.UsageError, "level"),
     ({"score_precision": "half"}, tandem.UsageError, "expected single or double"),
+    ({"score_precision": None}, TypeError, "score_precision is of the type NoneType; expected str"),
+    ({"run": {"q1": {"d1": 10**400}}}, tandem.NumericError, r'run\["q1"\]\["d1"\] is larger than numbers of double'),
+    ({"run": {"q1": {"\ud800": 1.0}}}, tandem.UsageError, r'a key of run\["q1"\] has half of a surrogate pair'),
+    ({"qrels": {"\ud800": {}}}, tandem.UsageError, "a key of qrels has half of a surrogate pair"),
+    ({"measures": None}, TypeError, "measures is of the type NoneType; expected names separated by commas"),
+    ({"measures": b"mrr"}, TypeError, "measures is of the type bytes"),
+    ({"relevance_level": "1"}, TypeError, "relevance_level is of the type str; expected a number"),
+    ({"max_results": -1}, tandem.UsageError, "max_results is -1; expected a whole number of 0 or more"),
+    ({"max_results": 2.5}, TypeError, "max_results is of the type float"),
+    ({"complete": "no"}, TypeError, "complete is of the type str; expected True or False"),
+    ({"confidence": 1}, tandem.UsageError, "confidence is 1; expected a number between 0 and 1"),
+    ({"confidence": float("nan")}, tandem.UsageError, "confidence is nan"),
+    ({"resamples": 0}, tandem.UsageError, "resamples is 0; expected a whole number of 1 or more"),
+    ({"resamples": 10**12}, tandem.UsageError, "resamples is 1000000000000; expected a whole number from 1 to 1"),
+    ({"seed": -1}, tandem.UsageError, "seed is -1"),
+    ({"seed": "x"}, TypeError, "seed is of the type str"),
 ])
 def test_bad_arguments(change, error, words):
     with pytest.raises(error, match=words):
         tandem.evaluate(**{"qrels": QRELS, "run": RUN, "measures": "mrr", **change})
+
+
+def test_what_a_score_raises_itself_is_raised():
+    class Score:
+        def __float__(self):
+            raise ZeroDivisionError("of the score")
+
+    with pytest.raises(ZeroDivisionError, match="of the score"):
+        tandem.evaluate(qrels=QRELS, run={"q1": {"d1": Score()}}, measures="mrr")
+
+
+def test_a_query_that_found_nothing_counts_as_with_pytrec_eval():
+    run = {"q1": RUN["q1"], "q2": {}, "q9": {}}
+    found = tandem.evaluate(qrels={**QRELS, "q3": {"d1": 1}}, run=run, measures="mrr,ndcg@10")
+    assert found.queries == ["q1", "q2"]  # q3 is not in the run, q9 is not judged
+    np.testing.assert_array_equal(found.per_query["mrr"], [1, 0])
+    assert found["mrr"] == 0.5
+    assert tandem.evaluate(qrels=QRELS, run={"q1": {}}, measures="mrr")["mrr"] == 0
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    theirs = pytrec_eval.RelevanceEvaluator({**QRELS, "q3": {"d1": 1}}, {"recip_rank", "ndcg_cut.10"}).evaluate(run)
+    assert {query: of["recip_rank"] for query, of in theirs.items()} == {"q1": 1, "q2": 0}
+    assert theirs["q2"]["ndcg_cut_10"] == found.per_query["ndcg@10"][1] == 0
 
 
 def test_dicts_without_names_are_refused_since_peers_order_them_differently():
@@ -120,6 +158,19 @@ def test_a_model_on_a_data_set_is_measured_as_by_the_program(program, model, mod
     for name in ("ndcg@10", "mrr", "auc"):
         assert f"{found[name]}".rstrip("0").rstrip(".") in text, (name, found[name], text)
     assert found.queries == ["q0", "q1", "q2", "q3"]
+
+
+@pytest.mark.parametrize(("change", "error", "words"), [
+    ({"data": ""}, tandem.UsageError, "data is empty; expected a path"),
+    ({"data": b"x"}, TypeError, "data is of the type bytes; expected str or a path"),
+    ({"model": 3}, TypeError, "model is of the type int; expected str or a path"),
+    ({"model": ""}, tandem.UsageError, "model is empty"),
+    ({"split": None}, TypeError, "split is of the type NoneType; expected str"),
+    ({"data": "a\0b"}, tandem.UsageError, "data is .* zero byte"),
+])
+def test_bad_arguments_of_a_model_and_its_data(model, change, error, words):
+    with pytest.raises(error, match=words):
+        tandem.evaluate(**{"model": model, "data": "d", **change})
 
 
 def test_a_mistake_in_data_names_file_and_line(model, tmp_path):

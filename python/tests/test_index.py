@@ -1,5 +1,7 @@
 """Indexes from Python: built, searched, changed and closed."""
 
+import shutil
+
 import numpy as np
 import pytest
 
@@ -118,6 +120,7 @@ def test_bad_documents_leave_no_index(model, tmp_path):
             tandem.Index.build(folder, documents, model)
         with pytest.raises(tandem.Error):
             tandem.Index.open(folder)
+        assert not folder.exists()
 
 
 def test_what_an_iterator_raises_comes_through(model, tmp_path):
@@ -133,25 +136,150 @@ def test_what_an_iterator_raises_comes_through(model, tmp_path):
 
 
 @pytest.mark.parametrize(("queries", "error", "words"), [
-    (np.zeros((1, 3), np.float32), tandem.UsageError, r"queries have the shape \[1, 3\]; expected \[any, 384\]"),
+    (np.ones((1, 3), np.float32), tandem.UsageError, r"queries have the shape \[1, 3\]; expected \[any, 384\]"),
     (np.full((1, 384), np.nan, np.float32), tandem.NumericError, r"queries\[0\] has a number that is not finite"),
     (np.zeros((1, 384), np.int32), TypeError, "queries has the dtype int32"),
     (np.zeros((1, 1, 384), np.float32), tandem.UsageError, "expected"),
     (None, TypeError, "queries is of the type NoneType"),
     ([b"bytes"], TypeError, "queries"),
     (b"bytes", TypeError, "queries is of the type bytes"),
+    (np.eye(2, 384, 1)[::-1] * [[1], [0]], tandem.UsageError, r"queries\[1\] is zero in all its numbers"),
+    ([[1.0], [1.0, 2.0]], tandem.UsageError, "queries has rows of different lengths"),
+    (np.ma.masked_array(np.ones(384), np.ones(384)), TypeError, "queries is a masked array"),
+    (np.full((1, 384), 1e300), tandem.NumericError, "queries has a number that is larger than those of float32"),
+    (np.array([b"bytes"]), TypeError, "queries has the dtype .S5; expected floating"),
 ])
 def test_bad_queries(index, queries, error, words):
     with pytest.raises(error, match=words):
         index.search(queries)
 
 
-def test_bad_options(index):
-    for k in (0, -1, 2.5, None, True):
-        with pytest.raises(tandem.UsageError, match="k is"):
-            index.search("a", k=k)
-    with pytest.raises(tandem.UsageError, match="probabilities"):
-        index.search("a", min_probability=0.5)
+@pytest.mark.parametrize(("options", "error", "words"), [
+    ({"k": 0}, tandem.UsageError, "k is 0; expected a whole number of 1 or more"),
+    ({"k": -1}, tandem.UsageError, "k is -1"),
+    ({"k": 2.5}, TypeError, "k is of the type float; expected a whole number"),
+    ({"k": None}, TypeError, "k is of the type NoneType"),
+    ({"k": True}, TypeError, "k is of the type bool"),
+    ({"k": 10**400}, tandem.UsageError, "k is a number of 1329 bits; expected a whole number from 1 to"),
+    ({"min_probability": 0.5}, tandem.UsageError, "probabilities"),
+    ({"min_probability": 1.5}, tandem.UsageError, "min_probability is 1.5; expected a number from 0 to 1"),
+    ({"min_probability": float("nan")}, tandem.UsageError, "min_probability is nan"),
+    ({"min_score": float("nan")}, tandem.UsageError, "min_score is nan; expected a number"),
+    ({"min_score": "0.5"}, TypeError, "min_score is of the type str; expected a number"),
+    ({"effort": -1}, tandem.UsageError, "effort is -1"),
+    ({"filter": ""}, TypeError, "filter is of the type str; expected a dict"),
+    ({"filter": []}, TypeError, "filter is of the type list; expected a dict"),
+    ({"filter": {"a": {1, 2}}}, TypeError, "filter is .* found set"),
+    ({"filter": {3: 1}}, TypeError, "a name of filter is of the type int"),
+    ({"filter": {"a": float("nan")}}, tandem.UsageError, "filter is .* not finite"),
+    ({"prompt": 3}, TypeError, "prompt is of the type int"),
+    ({"precision": 3}, TypeError, "precision is of the type int"),
+])
+def test_bad_options(index, options, error, words):
+    with pytest.raises(error, match=words):
+        index.search("a", **options)
+
+
+@pytest.mark.parametrize(("options", "error", "words"), [
+    ({"fields": ["lang"]}, TypeError, "fields is of the type list; expected a dict as"),
+    ({"fields": {"lang": "text"}}, tandem.UsageError, r"fields\['lang'\] is 'text'; expected \"string\" or \"number\""),
+    ({"fields": {"a\0b": "string"}}, tandem.UsageError, "a name of fields is .* zero byte"),
+    ({"fields": {3: "string"}}, TypeError, "a name of fields is of the type int"),
+    ({"kind": 3}, TypeError, "kind is of the type int"),
+    ({"recall": 2}, tandem.UsageError, "recall is 2; expected a number from 0 to 1"),
+    ({"memory": -1}, tandem.UsageError, "memory is -1"),
+    ({"memory": 10**400}, tandem.UsageError, "memory is a number of 1329 bits"),
+    ({"texts": None}, TypeError, "texts is of the type NoneType; expected True or False"),
+    ({"min_probability": -0.1}, tandem.UsageError, "min_probability is -0.1"),
+    ({"replace": "yes"}, TypeError, "replace is of the type str"),
+    ({"folder": ""}, tandem.UsageError, "folder is empty"),
+    ({"folder": b"a"}, TypeError, "folder is of the type bytes; expected str or a path"),
+    ({"model": 3}, TypeError, "model is of the type int; expected str or a path"),
+    ({"documents": [("a", "b", 3)]}, TypeError, r"documents\[0\]: its metadata is of the type int; expected a dict or None"),
+    ({"documents": [("a", "b", {"year": "x"})]}, TypeError, r"documents\[0\]: year is of the type str; expected a number"),
+    ({"documents": [("a", "b", {"year": 10**400})]}, tandem.NumericError, r"documents\[0\]: year is larger"),
+])
+def test_bad_options_of_building(model, tmp_path, options, error, words):
+    given = {"folder": tmp_path / "index", "documents": DOCUMENTS, "model": model, "fields": {"year": "number"}}
+    with pytest.raises(error, match=words):
+        tandem.Index.build(**{**given, **options})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_metadata_may_be_none(model, tmp_path):
+    index = tandem.Index.build(tmp_path / "index", [("a", "b", None), {"id": "c", "text": "d", "metadata": None}], model,
+                               fields={"year": "number"})
+    assert [hit.metadata for hit in index.search("b")] == [{}, {}]
+    assert len(index.search("b", filter={})) == 2
+    assert index.search("b", filter={"year": {">": np.int64(3)}}) == []
+
+
+def test_texts_in_arrays(index):
+    expected = [index.search("when does the train go?"), index.search("bread")]
+    for dtype in (None, object):
+        assert index.search(np.array(["when does the train go?", "bread"], dtype)) == expected
+    pandas = pytest.importorskip("pandas")
+    assert index.search(pandas.Series(["when does the train go?", "bread"])) == expected
+
+
+def test_the_length_of_a_vector_does_not_count_for_cosines(index, model):
+    vector = model.encode_query("when does the train go?")
+    expected = index.search(vector)
+    for scale in (1e-30, 0.01, 7, 1e30):
+        found = index.search(scale * vector)
+        assert [hit.id for hit in found] == [hit.id for hit in expected]
+        np.testing.assert_allclose([hit.score for hit in found], [hit.score for hit in expected], atol=1e-6)
+
+
+def test_scores_of_a_model_without_normalize_are_cosines(tiny_model, tmp_path):
+    model = tandem.Model(tiny_model)
+    assert model.similarity_name == "cosine" and abs(np.linalg.norm(model.encode_query("bread")) - 1) > 0.1
+    index = tandem.Index.build(tmp_path / "index", DOCUMENTS, model)
+    for hit in index.search("bread"):
+        expected = model.similarity(model.encode_query("bread"), model.encode_document(DOCUMENTS[hit.id]))[0, 0]
+        assert hit.score == pytest.approx(expected, abs=1e-5)
+
+
+def test_vectors_have_probabilities_where_the_model_was_given(tiny_model, beir, tmp_path):
+    folder = tmp_path / "model"
+    shutil.copytree(tiny_model, folder)
+    tandem.calibrate(folder, beir, method="platt")
+    model = tandem.Model(folder)
+    built = tandem.Index.build(tmp_path / "index", DOCUMENTS, model)
+    vector = model.encode_query("bread")
+    probabilities = [hit.probability for hit in built.search("bread")]
+    assert None not in probabilities
+    assert [hit.probability for hit in built.search(vector)] == pytest.approx(probabilities)
+    opened = tandem.Index.open(tmp_path / "index")
+    for _ in range(2):  # before a search for a text and after it
+        assert {hit.probability for hit in opened.search(vector)} == {None}
+        assert [hit.probability for hit in opened.search("bread")] == probabilities
+    with_model = tandem.Index.open(tmp_path / "index", model=folder)
+    assert [hit.probability for hit in with_model.search(vector)] == pytest.approx(probabilities)
+    assert opened.search(vector, min_probability=0)[0].probability == pytest.approx(probabilities[0])
+
+
+def test_what_fails_leaves_an_index_as_it_was(index, tmp_path):
+    def files():
+        return {str(path.relative_to(tmp_path)): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+    def documents():
+        yield "cars", "An electric car has no exhaust."
+        raise ValueError("in the middle")
+
+    before = files()
+    with pytest.raises(ValueError, match="in the middle"):
+        index.add(documents())
+    with pytest.raises(ValueError, match="in the middle"):
+        tandem.Index.build(index.folder, documents(), index.model, replace=True)
+    with pytest.raises(tandem.UsageError, match="is an index already; replace=True builds it anew"):
+        tandem.Index.build(index.folder, DOCUMENTS, index.model)
+    assert files() == before
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(ValueError, match="in the middle"):
+        tandem.Index.build(empty, documents(), index.model)
+    assert list(empty.iterdir()) == []
 
 
 def test_a_broken_index_is_a_data_error(index, tmp_path):

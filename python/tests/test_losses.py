@@ -105,11 +105,37 @@ def test_the_stub_is_what_the_catalogue_makes():
     ({"temperature": [1]}, TypeError, "temperature is of the type list"),
     ({"queries": np.full((4, 8), np.nan)}, tandem.NumericError, "not finite|nan"),
     ({"documents": np.full((6, 8), np.inf)}, tandem.NumericError, "not finite|nan|inf"),
+    ({"queries": np.ma.masked_array(QUERIES, QUERIES > 0)}, TypeError, "queries is a masked array"),
+    ({"weights": np.ma.masked_array([1.0] * 4, [True] * 4)}, TypeError, "weights is a masked array"),
+    ({"documents": [[1.0], [1.0, 2.0]]}, tandem.UsageError, "documents has rows of different lengths"),
+    ({"bank_positives": [0.5]}, tandem.UsageError, "bank_positives are scores of earlier batches, which the objective "
+                                                  "infonce does not compare with"),
+    ({"temperature": 10**400}, tandem.UsageError, "temperature is a number of 1329 bits"),
+    ({"directions": "a\0"}, tandem.UsageError, "directions is .* zero byte"),
 ])
 def test_bad_arguments(change, error, words):
     given = {"queries": QUERIES, "documents": DOCUMENTS, **change}
     with pytest.raises(error, match=words):
         losses.infonce(**given)
+
+
+def test_score_banks_are_finite():
+    for value in (np.nan, np.inf):
+        with pytest.raises(tandem.UsageError, match=f"bank_negatives must be finite, found {value}"):
+            losses.mann_whitney(QUERIES, DOCUMENTS, bank_negatives=[0.5, value])
+    assert losses.mann_whitney(QUERIES, DOCUMENTS, bank_negatives=[0.5]).value > 0
+
+
+def test_the_gradient_of_bixse_holds_the_bias_that_the_batch_gave():
+    grades = np.eye(4, 6)
+    unit = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (QUERIES, DOCUMENTS)]
+    bias = np.log(4 / 20) - 20 * (unit[0] @ unit[1].T).mean()  # the batch's mean is the mean grade
+    found = losses.bixse(QUERIES, DOCUMENTS, relevance=grades)
+    given = losses.bixse(QUERIES, DOCUMENTS, relevance=grades, bias=bias)
+    assert found.value == pytest.approx(given.value, abs=1e-9)
+    np.testing.assert_allclose(found.grad_queries, given.grad_queries, atol=1e-9)
+    np.testing.assert_allclose(found.grad_documents, given.grad_documents, atol=1e-9)
+    assert "held fixed" in losses.__doc__
 
 
 def test_what_an_objective_needs_is_asked_for():
@@ -119,3 +145,5 @@ def test_what_an_objective_needs_is_asked_for():
         losses.bixse(QUERIES, DOCUMENTS, relevance=np.full((4, 6), 2))
     with pytest.raises(tandem.UsageError, match="nosuch"):
         losses.evaluate("nosuch", QUERIES, DOCUMENTS)
+    with pytest.raises(TypeError, match="objective is of the type NoneType; expected str"):
+        losses.evaluate(None, QUERIES, DOCUMENTS)

@@ -165,12 +165,59 @@ def test_half_a_surrogate_pair_is_refused(model):
     ({"prompt": "nosuchname"}, "nosuchname"),
     ({"dimensions": 385}, "its embeddings have 384 numbers; they cannot be cut to 385"),
     ({"dimensions": 0}, "dimensions is 0"),
+    ({"dimensions": -1}, "dimensions is -1; expected a whole number of 1 or more"),
+    ({"prompt": "a\0b"}, "prompt is .* zero byte"),
 ])
 def test_wrong_options_are_usage_errors(model, options, words):
     with pytest.raises(tandem.UsageError, match=words) as caught:
         model.encode(["a"], **options)
     assert caught.value.exit_code == 2
     assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize(("options", "words"), [
+    ({"dimensions": True}, "dimensions is of the type bool"),
+    ({"kind": None}, "kind is of the type NoneType; expected str"),
+    ({"prompt": 3}, "prompt is of the type int; expected str"),
+    ({"precision": 32}, "precision is of the type int"),
+    ({"batch_size": 32}, "encode has no argument batch_size: texts are packed by their lengths"),
+    ({"show_progress_bar": False}, "show_progress_bar: it is called progress"),
+    ({"normalize_embeddings": True}, "normalize_embeddings: whether embeddings have length 1 stands in the model"),
+    ({"convert_to_tensor": True}, "convert_to_tensor: the result is an array of NumPy"),
+    ({"nosuch": 1}, "encode has no argument nosuch$"),
+])
+def test_options_of_wrong_types_and_of_peers(model, options, words):
+    for encode in (model.encode, model.encode_blocks):  # at the call, not with the first block
+        with pytest.raises(TypeError, match=words):
+            encode(["a"], **options)
+
+
+def test_other_calls_of_a_model_check_their_arguments(model):
+    for call, words in [
+        (lambda: model.tokenize("a", max_tokens=-1), "max_tokens is -1"), (lambda: model.save(""), "folder is empty"),
+        (lambda: model.tokenize("a", kind="passage"), "kind is")]:
+        with pytest.raises(tandem.UsageError, match=words):
+            call()
+    for call, words in [
+        (lambda: model.tokenize("a", kind=3), "kind is of the type int"), (lambda: model.save(None), "folder is of the type"),
+        (lambda: model.max_tokens(None), "kind is of the type"), (lambda: model.prompt(1), "kind is of the type int"),
+        (lambda: model.probabilities(["a"]), "scores has the dtype <U1; expected numbers"),
+        (lambda: model.probabilities(np.ma.masked_array([0.5], [True])), "scores is a masked array")]:
+        with pytest.raises(TypeError, match=words):
+            call()
+
+
+def test_similarity_of_large_and_small_numbers(model):
+    one = np.zeros((1, 384), np.float32)
+    one[0, :2] = 3e30, 4e30  # whose squares float32 lacks
+    assert model.similarity(one, one)[0, 0] == pytest.approx(1)
+    assert model.similarity_pairwise(one, -one * 1e-38)[0] == pytest.approx(-1)
+    with pytest.raises(tandem.NumericError, match="a has a number that is larger than those of float32"):
+        model.similarity(np.full((1, 384), 1e300), one)
+    with pytest.raises(TypeError, match="b is a masked array, whose mask would be lost"):
+        model.similarity(one, np.ma.masked_array(one, one > 0))
+    with pytest.raises(tandem.UsageError, match="a has rows of different lengths"):
+        model.similarity([[1.0, 2.0], [1.0]], one)
 
 
 @pytest.mark.parametrize(("rows", "error"), [

@@ -56,13 +56,39 @@ def test_columns_of_dictionaries_times_and_whole_numbers(folder):
         "wide": pa.array([["x", None]] * 4, pa.large_list(pa.large_string())),
     })
     pq.write_table(table, "a.parquet")
-    assert parquet.to_jsonl("a.parquet", "a.jsonl", columns=["n", "kind", "day", "at", "wide"]) == 4
+    assert parquet.to_jsonl("a.parquet", "a.jsonl", force=True, columns=["n", "kind", "day", "at", "wide"]) == 4
     read = lines_of("a.jsonl")
     assert [row["kind"] for row in read] == ["a", "b", None, "a"]
     assert [row["n"] for row in read] == [1, 2**53 + 1, None, -1]
     assert read[0]["day"] == "2024-02-29" and read[0]["at"] == "2024-02-29T01:02:03"
     assert read[3]["wide"] == ["x", None]
     assert list(read[0]) == ["n", "kind", "day", "at", "wide"]
+
+
+def test_an_output_that_is_there_is_not_replaced_unasked(folder):
+    pq.write_table(pa.table({"text": ["t"]}), "a.parquet")
+    Path("o").write_text("mine")
+    for write in (lambda: parquet.to_jsonl("a.parquet", "o"),
+                  lambda: parquet.write_embeddings("o", ["a"], np.zeros((1, 2), np.float32))):
+        with pytest.raises(tandem.UsageError, match="o: exists already; remove it, give another output, or force=True"):
+            write()
+        assert Path("o").read_text() == "mine"
+    with pytest.raises(tandem.UsageError, match="a.parquet: is read and would be replaced"):
+        parquet.to_jsonl("a.parquet", "a.parquet", force=True)
+    assert parquet.to_jsonl("a.parquet", "o", force=True) == 1
+
+
+@pytest.mark.parametrize(("ids", "error", "words"), [
+    (["a", 3], TypeError, r"ids\[1\] is of the type int; expected str"),
+    (["a", None], TypeError, r"ids\[1\] is of the type NoneType"),
+    (["a", ""], tandem.UsageError, r"ids\[1\] is empty"),
+    ("ab", TypeError, "ids is of the type str; expected an iterable of str"),
+    (3, TypeError, "ids is of the type int"),
+])
+def test_ids_that_are_none(folder, ids, error, words):
+    with pytest.raises(error, match=words):
+        parquet.write_embeddings("e.parquet", ids, np.zeros((2, 3), np.float32))
+    assert list(folder.iterdir()) == []
 
 
 def test_files_of_a_pattern_and_of_a_folder_come_in_order(folder):
@@ -72,7 +98,7 @@ def test_files_of_a_pattern_and_of_a_folder_come_in_order(folder):
     Path("out/_SUCCESS").touch()
     pq.write_table(pa.table({"i": [99]}), "out/_hidden.parquet")
     for source in ("out", "out/part-*.parquet"):
-        assert parquet.to_jsonl(source, "o.jsonl") == 12
+        assert parquet.to_jsonl(source, "o.jsonl", force=True) == 12
         assert [row["i"] for row in lines_of("o.jsonl")] == list(range(12))
 
 
@@ -93,8 +119,8 @@ def test_what_save_to_disk_writes(folder):
     assert lines_of("o.jsonl") == list(datasets.load_from_disk("one"))
     datasets.DatasetDict(train=saved, test=saved.select([0])).save_to_disk("two")
     with pytest.raises(tandem.UsageError, match="holds the splits train, test; name one of them: two/train"):
-        parquet.to_jsonl("two", "o.jsonl")
-    assert parquet.to_jsonl("two/test", "o.jsonl") == 1
+        parquet.to_jsonl("two", "o.jsonl", force=True)
+    assert parquet.to_jsonl("two/test", "o.jsonl", force=True) == 1
 
 
 def test_arrow_files_of_both_forms(folder):
@@ -104,9 +130,9 @@ def test_arrow_files_of_both_forms(folder):
     with pa.OSFile("b.arrow", "wb") as out, pa.ipc.new_stream(out, table.schema) as writer:
         writer.write_table(table, max_chunksize=3)
     for name in ("a.arrow", "b.arrow"):
-        parquet.to_jsonl(name, "o.jsonl")
+        parquet.to_jsonl(name, "o.jsonl", force=True)
         assert lines_of("o.jsonl") == TRAINING
-        parquet.to_jsonl(name, "o.jsonl", columns=["query_id", "query"])
+        parquet.to_jsonl(name, "o.jsonl", columns=["query_id", "query"], force=True)
         assert [list(row.items()) for row in lines_of("o.jsonl")] == [
             [("query_id", row["query_id"]), ("query", row["query"])] for row in TRAINING]
 

@@ -84,6 +84,71 @@ def test_ctrl_c_stops_an_encoding_soon(model_folder):
     assert done.stdout == "stopped (1, 384)\n", done.stderr
 
 
+def test_ctrl_c_stops_the_building_of_an_index_soon_and_leaves_nothing(model_folder, tmp_path):
+    code = """
+        import os, signal, sys, threading, time
+        from pathlib import Path
+        import tandem_retrieval as tandem
+        model, folder = tandem.Model(sys.argv[1]), Path(sys.argv[2]) / "index"
+        documents = [(str(i), "a rather long text that takes some time " * 20) for i in range(4000)]
+        def files():
+            return sorted((str(path), path.stat().st_size) for path in folder.parent.rglob("*"))
+        def stopped(call):
+            start = time.monotonic()
+            threading.Timer(1.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+            try:
+                call()
+            except KeyboardInterrupt:
+                took = time.monotonic() - start
+                assert 1.4 < took < 5, took
+                return files()
+        assert stopped(lambda: tandem.Index.build(folder, documents, model)) == []
+        index = tandem.Index.build(folder, documents[:3], model)
+        before = files()
+        assert stopped(lambda: index.add(documents[3:])) == before
+        print(index.add(documents[3:5]), len(index.search("text")))
+    """
+    done = run(code, model_folder, str(tmp_path))
+    assert done.stdout == "5 5\n", done.stderr
+
+
+def test_a_source_of_documents_may_encode_with_the_model(model_folder, tmp_path):
+    code = """
+        import sys
+        import tandem_retrieval as tandem
+        model = tandem.Model(sys.argv[1])
+        def documents(first):
+            for number in range(first, first + 1500):
+                if number % 500 == 0:
+                    assert model.encode(["a", "b"]).shape == (2, 384)
+                yield str(number), f"text {number}"
+        index = tandem.Index.build(sys.argv[2] + "/index", documents(0), model)
+        print(index.add(documents(1500)))
+    """
+    done = run(code, model_folder, str(tmp_path))
+    assert done.stdout == "3000\n", done.stderr
+
+
+def test_a_signal_handler_that_encodes_with_the_model_is_told_so(model_folder):
+    code = """
+        import signal, sys
+        import tandem_retrieval as tandem
+        model, other = tandem.Model(sys.argv[1]), tandem.Model(sys.argv[1])
+        def handle(*_):
+            assert other.encode(["a"]).shape == (1, 384)
+            model.encode(["a"])
+        signal.signal(signal.SIGALRM, handle)
+        signal.setitimer(signal.ITIMER_REAL, 1)
+        try:
+            model.encode(["a rather long text that takes some time " * 20] * 4000)
+        except tandem.UsageError as error:
+            assert "is encoding in this thread" in str(error), error
+            print("refused", model.encode(["and goes on"]).shape)
+    """
+    done = run(code, model_folder)
+    assert done.stdout == "refused (1, 384)\n", done.stderr
+
+
 def test_an_exception_of_the_progress_ends_the_work(model, texts, monkeypatch):
     import tqdm.auto
 

@@ -1,5 +1,6 @@
 """Rows of every kind become the training lines that a list of dicts becomes."""
 
+import datetime
 import json
 import os
 
@@ -42,8 +43,9 @@ def test_pandas(tmp_path):
     assert all(row == {"query": f"q{i}", "positive": "p", "n": i} for i, row in enumerate(found))
     with pytest.raises(TypeError, match="row 1 has the key 0, of the type int"):
         written(pandas.DataFrame([["a", "b"]]), tmp_path)
-    with pytest.raises(TypeError, match="row 1: 'when' has a value of the type Timestamp"):
-        written(pandas.DataFrame({"query": ["a"], "when": [pandas.Timestamp(0)]}), tmp_path)
+    at = pandas.Timestamp("2024-02-29T01:02:03")
+    assert written(pandas.DataFrame({"query": ["a", "b"], "when": [at, pandas.NaT]}), tmp_path) == [
+        {"query": "a", "when": "2024-02-29T01:02:03"}, {"query": "b", "when": None}]
 
 
 def test_polars(tmp_path):
@@ -63,6 +65,30 @@ def test_arrow(tmp_path):
     assert written(table, tmp_path) == ROWS
     assert written(table.to_batches()[0], tmp_path) == ROWS
     assert written(table.to_reader(), tmp_path) == ROWS
+
+
+def test_dates_and_times_are_those_of_a_parquet_file(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    import pyarrow.parquet
+
+    from tandem_retrieval import parquet
+
+    table = pyarrow.table({
+        "query": ["a", "b"], "day": [datetime.date(2024, 2, 29), None], "time": [datetime.time(1, 2, 3), None],
+        "at": pyarrow.array([1709168523, None], pyarrow.timestamp("s", tz="UTC")),
+        "exact": pyarrow.array([1709168523123456, None], pyarrow.timestamp("us"))})
+    pyarrow.parquet.write_table(table, tmp_path / "a.parquet")
+    parquet.to_jsonl(tmp_path / "a.parquet", tmp_path / "a.jsonl")
+    expected = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text().splitlines()]
+    assert expected[0]["day"] == "2024-02-29" and expected[1]["at"] is None
+    assert written(table, tmp_path) == expected
+
+
+def test_numpys_dates(tmp_path):
+    at = np.datetime64("2024-02-29T01:02:03.123456789")
+    assert written([{"at": at, "day": np.datetime64("2024-02-29"), "none": np.datetime64("NaT"),
+                     "all": np.array(["2024-01-01", "2024-01-02"], "datetime64[D]")}], tmp_path) == [
+        {"at": "2024-02-29T01:02:03.123456789", "day": "2024-02-29", "none": None, "all": ["2024-01-01", "2024-01-02"]}]
 
 
 def test_datasets(tmp_path):

@@ -67,10 +67,12 @@ bool IsForked() {
 }  // namespace
 
 void Compute(const std::function<void()>& work) {
+  thread_local bool is_own = false;
   BeginComputing();
-  if (!IsForked()) return work();
+  if (!IsForked() || is_own) return work();
   std::exception_ptr failure;
   std::thread([&] {
+    is_own = true;  // for Python's code that computes again
     try {
       work();
     } catch (...) {

@@ -23,7 +23,8 @@ nb::object PythonOf(int64_t number) { return nb::int_(number); }
 void Raise(const Error& error) {
   const ErrorFacts facts = FactsOf(error);
   const nb::object classes = nb::module_::import_("tandem_retrieval._errors");
-  const nb::object made = classes.attr(std::string(facts.class_name).c_str())(error.what());
+  const nb::object text = classes.attr("in_words_of_python")(PythonOf(std::string(error.what())));
+  const nb::object made = classes.attr(std::string(facts.class_name).c_str())(text);
   made.attr("exit_code") = static_cast<int>(error.exit_code());
   for (const ErrorFact& fact : facts.known) {
     made.attr(std::string(fact.name).c_str()) =

@@ -141,8 +141,8 @@ const weights::Calibration* CalibrationFor(const PythonModel* model,
   }
   if (!min_probability) return nullptr;
   throw UsageError(
-      "min_probability needs a model whose scores are known to be probabilities (tandem "
-      "calibrate)");
+      "min_probability needs a model whose scores are known to be probabilities; fit them to "
+      "judgements: tandem_retrieval.calibrate(model, data)");
 }
 
 // Hits of each query: (id, score, probability, text, title, metadata).
@@ -184,14 +184,18 @@ nb::list SearchVectors(const PythonIndex& python,
   return all;
 }
 
+// The model belongs to others but while it encodes: what gives the documents may encode with it.
 index::IndexEncoder IndexEncoderOf(const PythonModel& python, const std::string& path,
                                    const std::string& precision, const StopRequest& stop) {
+  ModelState& state = *python.state();
   search::EncodeOptions encode = EncodeOptionsOf(precision);
   encode.stop = stop;
-  return {.model = python.model(),
-          .encode = encode,
-          .description = index::DescribeModel(python.model(), path, encode.precision,
-                                              python.state()->dimensions)};
+  const ModelLock lock(state, stop);
+  return {
+      .model = python.model(),
+      .encode = encode,
+      .description = index::DescribeModel(python.model(), path, encode.precision, state.dimensions),
+      .hold = [&state, stop] { return std::make_shared<ModelLock>(state, stop); }};
 }
 
 struct BuildOptions {
@@ -242,7 +246,6 @@ nb::tuple BuildIndex(const std::string& folder, const PythonModel& model, nb::ob
   PythonDocuments documents(std::move(next_block), wanted.fields);
   index::BuildReport report;
   documents.Run(supervision, [&] {
-    const auto lock = LockModel(*model.state(), supervision.stop());
     report = index::BuildIndex(
         IndexEncoderOf(model, model.state()->folder, precision, supervision.stop()), folder,
         {documents.source(), 0}, wanted,
@@ -258,7 +261,6 @@ nb::tuple AddDocuments(const PythonIndex& python, const PythonModel& model, nb::
   PythonDocuments documents(std::move(next_block), index->info().fields);
   index::BuildReport report;
   documents.Run(supervision, [&] {
-    const auto lock = LockModel(*model.state(), supervision.stop());
     const index::ChangeOptions change{.threads = ThreadsNow(), .stop = supervision.stop()};
     report = index::AddDocuments(
         IndexEncoderOf(model, index->info().model.path, precision, supervision.stop()),

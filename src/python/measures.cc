@@ -25,6 +25,7 @@
 #include "python/computing.h"
 #include "python/model_state.h"
 #include "python/module.h"
+#include "python/numbers.h"
 #include "python/texts.h"
 #include "search/retrieval/retrieve.h"
 #include "search/scoring/score_samples.h"
@@ -56,12 +57,13 @@ eval::EvaluationOptions EvaluationOptionsOf(const MeasureOptions& options) {
           .threads = ThreadsNow()};
 }
 
-// Calls `take(key, value)` for all items of a dict whose keys are str. `name` is the dict's, for
-// errors. The dict stays the caller's and is not changed meanwhile, since the GIL is held.
-template <typename Take>
-void ForItems(nb::handle dict, const std::string& name, const Take& take) {
+// Calls `take(key, value)` for all items of a dict whose keys are str. `name` returns the dict's
+// name, for errors. The dict stays the caller's and is not changed meanwhile, since the GIL is
+// held.
+template <typename Name, typename Take>
+void ForItems(nb::handle dict, const Name& name, const Take& take) {
   if (!PyDict_Check(dict.ptr())) {
-    throw nb::type_error(fmt::format("{} must be a dict, found {}", name,
+    throw nb::type_error(fmt::format("{} must be a dict, found {}", name(),
                                      nb::str(nb::type_name(dict.type())).c_str())
                              .c_str());
   }
@@ -76,48 +78,54 @@ void ForItems(nb::handle dict, const std::string& name, const Take& take) {
       held_key = nb::borrow(key);
       held_value = nb::borrow(value);
     }
-    // The place is only spelled out where it is needed.
-    if (!PyUnicode_Check(key)) Utf8Of(key, fmt::format("a key of {}", name));
-    take(Utf8Of(key, name), nb::handle(value));
+    take(Utf8Of(key, [&] { return "a key of " + name(); }), nb::handle(value));
   }
 }
 
-double NumberOf(nb::handle value, const std::string& name, std::string_view query,
-                std::string_view document) {
-  if (PyFloat_CheckExact(value.ptr())) return PyFloat_AsDouble(value.ptr());
-  const double number = PyFloat_AsDouble(value.ptr());
-  if (number != -1 || PyErr_Occurred() == nullptr) return number;
-  PyErr_Clear();
-  throw nb::type_error(fmt::format("{}[{:?}][{:?}] is of the type {}; expected a number", name,
-                                   query, document, nb::str(nb::type_name(value.type())).c_str())
-                           .c_str());
+// Calls `take(query, document, value)` for all of a dict of dicts.
+template <typename Begin, typename Take>
+void ForCells(const nb::dict& dict, const char* name, const Begin& begin, const Take& take) {
+  const auto outer = [name] { return std::string(name); };
+  ForItems(dict, outer, [&](std::string_view query, nb::handle of_query) {
+    begin(query, of_query);
+    const auto inner = [&] { return fmt::format("{}[{:?}]", name, query); };
+    ForItems(of_query, inner, [&](std::string_view document, nb::handle value) {
+      take(query, document,
+           NumberOf(value, [&] { return fmt::format("{}[{:?}][{:?}]", name, query, document); }));
+    });
+  });
 }
 
 data::Qrels QrelsOf(const nb::dict& dict) {
   data::Qrels qrels;
-  ForItems(dict, "qrels", [&](std::string_view query, nb::handle grades) {
-    ForItems(grades, "qrels[...]", [&](std::string_view document, nb::handle value) {
-      const double grade = NumberOf(value, "qrels", query, document);
-      if (!std::isfinite(grade)) {
-        throw DataError(
-            "qrels", 0, std::string(document),
-            fmt::format("the grade of query {} is {}; expected a finite number", query, grade));
-      }
-      qrels.Add(query, document, grade);
-    });
-  });
+  ForCells(
+      dict, "qrels", [](std::string_view, nb::handle) {},
+      [&](std::string_view query, std::string_view document, double grade) {
+        if (!std::isfinite(grade)) {
+          throw DataError(
+              "qrels", 0, std::string(document),
+              fmt::format("the grade of query {} is {}; expected a finite number", query, grade));
+        }
+        qrels.Add(query, document, grade);
+      });
   return qrels;
 }
 
+// A query with an empty dict is in the run, and found nothing.
 data::Run RunOf(const nb::dict& dict) {
   data::Run run;
-  ForItems(dict, "run", [&](std::string_view query, nb::handle scores) {
-    std::vector<data::ScoredDocument>& results = run.AddQuery(query).results;
-    if (PyDict_Check(scores.ptr())) results.reserve(static_cast<size_t>(PyDict_Size(scores.ptr())));
-    ForItems(scores, "run[...]", [&](std::string_view document, nb::handle value) {
-      results.push_back({run.Keep(document), NumberOf(value, "run", query, document)});
-    });
-  });
+  std::vector<data::ScoredDocument>* results = nullptr;
+  ForCells(
+      dict, "run",
+      [&](std::string_view query, nb::handle scores) {
+        results = &run.AddQuery(query).results;
+        if (PyDict_Check(scores.ptr())) {
+          results->reserve(static_cast<size_t>(PyDict_Size(scores.ptr())));
+        }
+      },
+      [&](std::string_view, std::string_view document, double score) {
+        results->push_back({run.Keep(document), score});
+      });
   return run;
 }
 
@@ -187,7 +195,7 @@ nb::dict EvaluateModel(const PythonModel& python, const JudgedFolder& data,
   Supervision supervision{nb::none()};
   retrieve.encode.stop = supervision.stop();
   supervision.Run([&] {
-    const auto lock = LockModel(*python.state(), retrieve.encode.stop);
+    const ModelLock lock(*python.state(), retrieve.encode.stop);
     const data::JudgedData judged = data::LoadJudgedData(data.folder, data.split);
     const size_t documents = judged.dataset.documents.size();
     retrieve.top_k = given.max_results.value_or(eval::RankedDepth(measures));

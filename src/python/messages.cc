@@ -26,7 +26,10 @@ class LoggingSink final : public MessageSink {
     try {
       const nb::object logger =
           nb::module_::import_("logging").attr("getLogger")("tandem_retrieval");
-      logger.attr("log")(level, "%s", nb::str(message.data(), message.size()));
+      const nb::object text =
+          nb::module_::import_("tandem_retrieval._errors")
+              .attr("in_words_of_python")(nb::str(message.data(), message.size()));
+      logger.attr("log")(level, "%s", text);
     } catch (nb::python_error& error) {
       // A handler of the user's that raises must not end the work.
       error.discard_as_unraisable("tandem_retrieval: a message");

@@ -6,6 +6,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -29,6 +30,25 @@
 namespace tandem::python {
 
 namespace nb = nanobind;
+
+ModelLock::ModelLock(ModelState& state, const StopRequest& stop) : state_(state) {
+  const std::thread::id self = std::this_thread::get_id();
+  if (state.owner == self) {
+    throw UsageError(fmt::format(
+        "the model {} is encoding in this thread, which has called this code meanwhile (as a "
+        "signal "
+        "handler, a progress bar or a handler of logging): encode with it once the call has "
+        "returned, or open it twice",
+        state.folder));
+  }
+  while (!state.mutex.try_lock_for(std::chrono::milliseconds(50))) ThrowIfStopped(stop);
+  state.owner = self;
+}
+
+ModelLock::~ModelLock() {
+  state_.owner = std::thread::id();
+  state_.mutex.unlock();
+}
 
 model::TextKind KindOf(const std::string& name) {
   if (name == "query") return model::TextKind::kQuery;
@@ -106,7 +126,7 @@ class Encoder {
     encode_.stop = supervision.stop();
     encode_.progress = [&](size_t done) { supervision.SetDone(done); };
     supervision.Run([&] {
-      const auto lock = LockModel(*state_, encode_.stop);
+      const ModelLock lock(*state_, encode_.stop);
       EncodeInto(copies, out.data());
     });
   }
@@ -198,7 +218,7 @@ nb::tuple Tokenize(const PythonModel& python, const nb::list& texts, const Optio
 
 void Save(const PythonModel& python, const std::string& folder) {
   const nb::gil_scoped_release without_gil;
-  const auto lock = LockModel(*python.state(), {});
+  const ModelLock lock(*python.state(), {});
   python.model().Save(folder);
 }
 
@@ -209,7 +229,7 @@ nb::object Probabilities(const PythonModel& python,
   if (!calibration || calibration->similarity != python.model().similarity()) {
     throw UsageError(
         fmt::format("{0}: its scores are not known to be probabilities; fit them to judgements: "
-                    "tandem calibrate {0} --dataset DATA --split dev",
+                    "tandem_retrieval.calibrate({0:?}, data, split=\"dev\")",
                     python.state()->folder));
   }
   std::vector<double> values(scores.data(), scores.data() + scores.size());

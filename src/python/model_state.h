@@ -1,11 +1,12 @@
 // A model that Python holds, with the lock that its users share.
 #pragma once
 
-#include <chrono>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "base/process/interrupt.h"
 #include "model/dual_encoder.h"
@@ -20,16 +21,25 @@ struct ModelState {
   // One thread encodes at a time, on all threads of the machine: Prepare must not run beside
   // Encode.
   std::timed_mutex mutex;
+  std::atomic<std::thread::id> owner;  // of the mutex
 };
 
 using SharedModel = std::shared_ptr<ModelState>;
 
-// Waits for the model without the GIL, and is interrupted meanwhile.
-inline std::unique_lock<std::timed_mutex> LockModel(ModelState& state, const StopRequest& stop) {
-  std::unique_lock lock(state.mutex, std::defer_lock);
-  while (!lock.try_lock_for(std::chrono::milliseconds(50))) ThrowIfStopped(stop);
-  return lock;
-}
+// The model while one thread has it.
+class ModelLock {
+ public:
+  // Waits for the model without the GIL, and is interrupted meanwhile. Throws UsageError where the
+  // calling thread has it already: code of Python that runs while it encodes (a signal handler, a
+  // handler of logging) would wait for itself.
+  ModelLock(ModelState& state, const StopRequest& stop);
+  ModelLock(const ModelLock&) = delete;
+  ModelLock& operator=(const ModelLock&) = delete;
+  ~ModelLock();
+
+ private:
+  ModelState& state_;
+};
 
 // "query" or "document". Throws UsageError.
 model::TextKind KindOf(const std::string& name);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "python/numbers.h"
 #include "python/texts.h"
 
 namespace tandem::python {
@@ -30,10 +31,10 @@ void PythonDocuments::ReadMetadata(nb::handle dict, Document* document) const {
     if (value.is_none()) continue;
     data::MetadataValue& out = document->metadata[field];
     if (fields_[field].type == data::MetadataType::kString) {
-      document->strings[field] = Utf8Of(value, fmt::format("{}: {}", Place(), name));
+      document->strings[field] =
+          Utf8Of(value, [&] { return fmt::format("{}: {}", Place(), name); });
     } else {
-      out.number = PyFloat_AsDouble(value.ptr());
-      if (PyErr_Occurred() != nullptr) throw nb::python_error();
+      out.number = NumberOf(value, [&] { return fmt::format("{}: {}", Place(), name); });
       if (!std::isfinite(out.number)) {
         throw DataError("documents", 0, document->id,
                         fmt::format("{} is {}; expected a finite number", name, out.number));
@@ -46,14 +47,15 @@ void PythonDocuments::ReadMetadata(nb::handle dict, Document* document) const {
 PythonDocuments::Document PythonDocuments::ReadDocument(nb::handle handle) const {
   const nb::tuple parts = nb::cast<nb::tuple>(handle);
   Document document;
-  document.id = Utf8Of(parts[0], Place() + ": its id");
+  document.id = Utf8Of(parts[0], [&] { return Place() + ": its id"; });
   if (document.id.empty()) throw DataError("documents", 0, "", Place() + " has an empty id");
-  if (!nb::object(parts[2]).is_none()) document.text = Utf8Of(parts[2], Place() + ": its title");
+  if (!nb::object(parts[2]).is_none())
+    document.text = Utf8Of(parts[2], [&] { return Place() + ": its title"; });
   if (!document.text.empty()) {
     document.title_bytes = document.text.size();
     document.text += ' ';
   }
-  document.text += Utf8Of(parts[1], Place() + ": its text");
+  document.text += Utf8Of(parts[1], [&] { return Place() + ": its text"; });
   ReadMetadata(parts[3], &document);
   return document;
 }
