@@ -27,11 +27,17 @@ def wrong_type(value: Any, name: str, expected: str) -> NoReturn:
 
 
 def text(value: Any, name: str) -> str:
-    """Returns a str without zero bytes, which file names and the program's arguments cannot have."""
+    """Returns a str that file names and the program's arguments can have: in UTF-8, without zero bytes."""
     if not isinstance(value, str):
         wrong_type(value, name, "str")
     if "\0" in value:
         raise UsageError(f"{name} is {shown(value)}, which has a zero byte")
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise UsageError(f"{name} is {shown(value)}, which has half of a surrogate pair, and that is no character of "
+                             "UTF-8") from None
     return value
 
 
@@ -43,7 +49,9 @@ def path(value: Any, name: str) -> str:
     """Returns the path that a str or a PathLike is."""
     if not isinstance(value, (str, os.PathLike)):
         wrong_type(value, name, "str or a path")
-    found = text(os.fspath(value), name)
+    if not isinstance(found := os.fspath(value), str):
+        raise TypeError(f"{name} is a path of {type(found).__name__}; expected one of str")
+    text(found, name)
     if not found:
         raise UsageError(f"{name} is empty; expected a path")
     return found

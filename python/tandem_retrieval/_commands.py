@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from . import _errors
-from ._arguments import number, path, text, word_of_path
+from ._arguments import number, path, text, word_of_path, wrong_type
 from ._evaluate import measures_text
 from ._model import Model
 from ._program import flags_of, run_json
@@ -45,7 +45,9 @@ def compare(
         docs/evaluation.md#comparing: "recommendation", and for each of "systems" and measures "difference", "low",
         "high", "p", "holm_p", "verdict", ...
     """
-    systems = [_word_of(system) for system in (model_a, model_b, *more)]
+    if isinstance(more, (str, bytes, Mapping)) or not isinstance(more, Iterable):
+        wrong_type(more, "more", "a list of models")
+    systems = [_word_of(model_a, "model_a"), _word_of(model_b, "model_b"), *(_word_of(one, "one of more") for one in more)]
     named = measures_text(measures) if measures is not None else None
     return run_json(["compare", *systems, *_flags(flags, dataset=("data", _optional_path(data, "data")),
                                                   measures=("measures", named))])
@@ -86,6 +88,8 @@ def thresholds(model: Model | Run | str | os.PathLike[str], data: str | os.PathL
     Raises:
         CheckFailed: a target cannot be reached.
     """
+    if isinstance(targets, bytes) or not isinstance(targets, Iterable):
+        wrong_type(targets, "targets", 'a dict as {"precision": 0.9}, or texts')
     if isinstance(targets, Mapping):
         targets = [f"{name}={value}" for name, value in targets.items()]
     asked = targets if isinstance(targets, str) else ",".join(text(one, "one of targets") for one in targets)
@@ -166,18 +170,18 @@ def _optional_path(value: Any, name: str) -> str | None:
     return None if value is None else path(value, name)
 
 
-def _word_of(model: Any) -> str:
-    return word_of_path(_folder(model), "model")
+def _word_of(model: Any, name: str = "model") -> str:
+    return word_of_path(_folder(model, name), name)
 
 
-def _folder(model: Any) -> str:
+def _folder(model: Any, name: str = "model") -> str:
     if isinstance(model, Model):
         return model.folder
     if isinstance(model, Run):
         return str(model.folder / "model")
     if is_path(model):
-        return path(model, "model")
-    raise TypeError(f"model is of the type {type(model).__name__}; expected a Model, a Run or a path")
+        return path(model, name)
+    wrong_type(model, name, "a Model, a Run or a path")
 
 
 @contextmanager

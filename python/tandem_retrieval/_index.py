@@ -25,7 +25,7 @@ from ._arguments import (
 )
 from ._errors import UsageError
 from ._model import Model, as_rows, precision_name
-from ._texts import check_texts
+from ._texts import check_texts, listed_texts
 
 _BLOCK = 1024
 # Index folders up to this size are compared with their checksums when they are opened, as by the program.
@@ -272,7 +272,8 @@ class Index:
         if listed and not isinstance(listed[0], str):
             vectors = array(listed, "queries")
             return _directions(vectors), vectors.ndim == 1, self._given
-        return self.model.encode_query(listed, prompt=prompt, precision=precision, progress=False), False, self.model
+        texts = listed_texts(listed, "queries")
+        return self.model.encode_query(texts, prompt=prompt, precision=precision, progress=False), False, self.model
 
     def add(self, documents: Mapping[str, str] | Iterable[Any], *, update: bool = False,
             precision: str | None = None) -> int:
@@ -297,7 +298,7 @@ class Index:
         """
         self._module.info()
         check_texts(ids, "ids")
-        listed = [ids] if isinstance(ids, str) else list(ids)
+        listed = [ids] if isinstance(ids, str) else listed_texts(ids, "ids")
         removed = _tandem.remove_documents(self.folder, listed, flag(ignore_missing, "ignore_missing"))
         self._reopen()
         return removed

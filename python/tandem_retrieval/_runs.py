@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _errors
-from ._arguments import flag, mapping, optional_text, optional_whole, path, word_of_path, wrong_type
+from ._arguments import flag, mapping, optional_text, optional_whole, path, text, word_of_path, wrong_type
 from ._html import table
 from ._model import Model
 from ._program import flags_of, run, run_json
@@ -194,14 +194,14 @@ def train(
         if given is not None:
             check_rows(given, name)
     _check_callback(callback)
-    text, file = ("", word_of_path(recipe, "recipe")) if is_path(recipe) else (_text_of(recipe), STDIN)
+    of_recipe, file = ("", word_of_path(recipe, "recipe")) if is_path(recipe) else (_text_of(recipe), STDIN)
     folder = Path(path(output, "output")) if output is not None else _output_of(recipe)
     rows = {name: given for name, given in (("data", data), ("validation", validation))
             if given is not None and not is_path(given)}
     written = {name: str(_data_folder(folder) / f"{name}.jsonl") for name in rows}
     sets = _sets({**_settings(settings), **_keys(written.get("data", data), written.get("validation", validation))})
     flags = {"seed": optional_whole(seed, "seed", 0, 2**64 - 1), **_flags(threads, precision, device, ignore_limits)}
-    process = _Training(folder, [file, *sets, *flags_of(flags)], text, written)
+    process = _Training(folder, [file, *sets, *flags_of(flags)], of_recipe, written)
     with _kept_rows(rows, process):
         return process.run(callback)
 
@@ -233,14 +233,14 @@ def resume(
     """
     folder = Path(path(folder, "folder"))
     _check_callback(callback)
-    text, given = read_given(folder)
+    of_recipe, given = read_given(folder)
     for name, moved in (("data", data), ("validation", validation)):
         if moved is not None and not is_path(moved):
             raise TypeError(f"{name} is of the type {type(moved).__name__}; expected a path: the rows that a run began "
                             f"with are in {_data_folder(folder)}")
     sets = _sets({**_keys(data, validation), **_settings(settings)})
     flags = _flags(threads, precision, device, ignore_limits)
-    return _Training(folder, [STDIN, *given, *sets, *flags_of(flags), "--resume"], text, {}).run(callback)
+    return _Training(folder, [STDIN, *given, *sets, *flags_of(flags), "--resume"], of_recipe, {}).run(callback)
 
 
 class _Training:
@@ -316,7 +316,7 @@ def _settings(settings: Any) -> Mapping[str, Any]:
 
 
 def _sets(settings: Mapping[str, Any]) -> list[str]:
-    return [f"--set={key}={toml_value(value, key)}" for key, value in settings.items()]
+    return [f"--set={text(key, 'a key of settings')}={toml_value(value, key)}" for key, value in settings.items()]
 
 
 def _data_folder(folder: Path) -> Path:

@@ -26,6 +26,15 @@ def check_texts(texts: Any, name: str = "texts") -> None:
         raise TypeError(f"{name} is a {type(texts).__name__}; give one of its columns")
 
 
+def listed_texts(texts: Iterable[Any], name: str) -> list[str]:
+    """Returns the texts as a list; TypeError with the number of the first that is none."""
+    listed = list(texts)
+    for number, text in enumerate(listed):
+        if not isinstance(text, str):
+            raise TypeError(f"{name}[{number}] is of the type {type(text).__name__}; expected str")
+    return listed
+
+
 def _utf8_bytes(text: Any) -> int:
     if not isinstance(text, str):
         return 0  # the module says where it stands

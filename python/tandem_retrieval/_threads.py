@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from . import _tandem
 from ._arguments import wrong_type
 
@@ -12,7 +14,7 @@ def set_threads(threads: int) -> None:
     Raises:
         UsageError: a number below 0 or above 4,096.
     """
-    if isinstance(threads, bool) or not hasattr(type(threads), "__index__"):
+    if isinstance(threads, (bool, np.bool_)) or not isinstance(threads, (int, np.integer)):
         wrong_type(threads, "threads", "a whole number, 0 (all) to 4096")
     # What an int of C has no room for is refused as what is nearest to it.
     _tandem.set_threads(min(max(int(threads), -(2**31)), 2**31 - 1))

@@ -45,7 +45,7 @@ def test_compare(tiny_model, other_model, beir, printed, tmp_path):
     assert [system["system"] for system in more["systems"]] == [other_model, str(third)]
     with pytest.raises(tandem.UsageError, match="nosuch"):
         tandem.compare(tiny_model, other_model, beir, "nosuch")
-    with pytest.raises(TypeError, match="model is of the type int"):
+    with pytest.raises(TypeError, match="model_a is of the type int"):
         tandem.compare(3, other_model, beir)
 
 
@@ -117,7 +117,10 @@ def test_an_unknown_flag_is_the_programs_to_refuse(tiny_model, rows, tmp_path):
     (lambda m, rows: tandem.prune(rows, m, float("nan"), "o"), tandem.UsageError, "keep is nan; expected a number from 0 "),
     (lambda m, rows: tandem.thresholds(m, "d", [3]), TypeError, "one of targets is of the type int"),
     (lambda m, rows: tandem.calibrate(m, None), TypeError, "data is of the type NoneType; expected str or a path"),
-    (lambda m, rows: tandem.compare(m, "", "d"), tandem.UsageError, "model is empty"),
+    (lambda m, rows: tandem.compare(m, "", "d"), tandem.UsageError, "model_b is empty"),
+    (lambda m, rows: tandem.compare(m, "\ud800", "d"), tandem.UsageError, "model_b is .* half of a surrogate pair"),
+    (lambda m, rows: tandem.compare(m, m, "d", more=3), TypeError, "more is of the type int; expected a list of models"),
+    (lambda m, rows: tandem.thresholds(m, "d", 3), TypeError, "targets is of the type int"),
 ])
 def test_bad_arguments(tiny_model, rows, tmp_path, monkeypatch, call, error, words):
     monkeypatch.chdir(tmp_path)

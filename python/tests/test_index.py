@@ -75,6 +75,8 @@ def test_add_update_and_remove(index):
     with pytest.raises(tandem.DataError, match="nosuch"):
         index.remove("nosuch")
     assert index.remove("nosuch", ignore_missing=True) == 0
+    with pytest.raises(TypeError, match=r"ids\[1\] is of the type int; expected str"):
+        index.remove(["stars", 3])
 
 
 def test_an_index_is_the_programs(index, program, tmp_path):
@@ -147,6 +149,7 @@ def test_what_an_iterator_raises_comes_through(model, tmp_path):
     ([[1.0], [1.0, 2.0]], tandem.UsageError, "queries has rows of different lengths"),
     (np.ma.masked_array(np.ones(384), np.ones(384)), TypeError, "queries is a masked array"),
     (np.full((1, 384), 1e300), tandem.NumericError, "queries has a number that is larger than those of float32"),
+    (["a", 3], TypeError, r"queries\[1\] is of the type int; expected str"),
     (np.array([b"bytes"]), TypeError, "queries has the dtype .S5; expected floating"),
 ])
 def test_bad_queries(index, queries, error, words):

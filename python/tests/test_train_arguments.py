@@ -26,6 +26,8 @@ def recipe(program, tiny_model):
     ({"validation": ""}, tandem.UsageError, "validation is empty"),
     ({"callback": 5}, TypeError, "callback is of the type int; expected a function of a dict"),
     ({"settings": ["train.batch"]}, TypeError, "settings is of the type list; expected a dict as"),
+    ({"settings": {3: 1}}, TypeError, "a key of settings is of the type int; expected str"),
+    ({"settings": {"\ud800": 1}}, tandem.UsageError, "a key of settings is .* half of a surrogate pair"),
     ({"seed": True}, TypeError, "seed is of the type bool"),
     ({"seed": -1}, tandem.UsageError, "seed is -1"),
     ({"threads": 1.5}, TypeError, "threads is of the type float"),
