@@ -34,14 +34,15 @@ struct OpenSegment {
 };
 
 // The rows of a cosine model that has no Normalize have any length. One of zeros stays: its cosine
-// is 0 with all.
+// is 0 with all. One whose length is 1 but for rounding stays too, to the bit.
 std::vector<float> RowsOfLengthOne(const DocumentQuery& query, size_t width) {
   std::vector<float> rows(query.queries, query.queries + query.count * width);
   for (auto row = rows.begin(); row != rows.end(); row += static_cast<std::ptrdiff_t>(width)) {
     const auto end = row + static_cast<std::ptrdiff_t>(width);
     double squares = 0;
     for (auto value = row; value != end; ++value) squares += static_cast<double>(*value) * *value;
-    if (squares == 0) continue;
+    if (squares == 0 || std::abs(squares - 1) < 1e-5)
+      continue;  // rounding: scores stay what they were
     const double factor = 1 / std::sqrt(squares);
     std::transform(row, end, row, [&](float x) { return static_cast<float>(x * factor); });
   }
