@@ -170,7 +170,7 @@ def test_memory_does_not_grow_with_a_row_group(folder):
     for name, times in (("small", 2), ("large", 120)):
         pq.write_table(pa.table({"text": texts * times}), f"{name}.parquet", row_group_size=10**9,
                        use_dictionary=False, compression=None)
-    code = ("import sys; from tandem_retrieval import parquet; parquet.to_jsonl(sys.argv[1], 'o.jsonl'); "
+    code = ("import sys; from tandem_retrieval import parquet; parquet.to_jsonl(sys.argv[1], 'o.jsonl', force=True); "
             "print(open('/proc/self/status').read().split('VmHWM:')[1].split()[0])")
     peaks = {}
     for name in ("small", "large"):

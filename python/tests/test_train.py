@@ -205,7 +205,8 @@ def test_ctrl_c_saves_and_raises(recipe, rows, tmp_path):
     done = subprocess.run(arguments, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     saved, state = done.stdout.splitlines()
-    assert re.fullmatch(rf"interrupted; {folder}/checkpoints/step-\d+ is saved, continue with --resume; .*", saved)
+    assert re.fullmatch(rf"interrupted; {folder}/checkpoints/step-\d+ is saved, continue with "
+                        r"tandem_retrieval\.resume\(folder\); .*", saved)
     assert state == "False True (1, 32)"
     assert tandem.resume(folder).step == 1500
 
@@ -216,7 +217,7 @@ def test_the_terminals_ctrl_c_is_one_signal_for_the_program(recipe, tmp_path):
     code = SIGNALLED.replace("os.kill(os.getpid(), signal.SIGINT)", "os.killpg(os.getpgid(0), signal.SIGINT)")
     arguments = [sys.executable, "-c", textwrap.dedent(code), json.dumps(slowed(recipe)), str(folder), "1"]
     done = subprocess.run(arguments, capture_output=True, text=True, timeout=120, start_new_session=True)
-    assert "is saved, continue with --resume" in done.stdout, done.stderr
+    assert "is saved, continue with tandem_retrieval.resume(folder)" in done.stdout, done.stderr
 
 
 def test_a_program_whose_python_is_killed_ends_soon(recipe, tmp_path):
@@ -245,7 +246,7 @@ def test_two_trainings_into_one_folder(recipe, rows, tmp_path):
     run = tandem.train(slowed(recipe), data=rows, output=tmp_path / "run", callback=second)
     assert "is training in this run folder; wait until it has ended or stop it" in refused[0]
     kept = (tmp_path / "run.data" / "data.jsonl").read_bytes()
-    with pytest.raises(tandem.UsageError, match="exists already; give --resume"):
+    with pytest.raises(tandem.UsageError, match="exists already; give tandem_retrieval.resume.folder. to continue"):
         tandem.train(recipe, data=[{"query": "other", "positive": "rows"}], output=tmp_path / "run")
     assert (tmp_path / "run.data" / "data.jsonl").read_bytes() == kept
     assert tandem.Run(run.folder).finished
