@@ -1,0 +1,105 @@
+#include "eval/guarantees/query_drift.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/random.h"
+
+namespace tandem::eval {
+namespace {
+
+std::vector<float> Uniforms(RandomStream& random, size_t count, float from = 0) {
+  std::vector<float> scores(count);
+  for (float& score : scores) score = from + static_cast<float>(random.Uniform());
+  return scores;
+}
+
+TEST(QueryDrift, BeforeTheFirstQueryNothingIsKnown) {
+  const QueryDrift drift(std::vector<float>{0.25F, 0.5F});
+  EXPECT_EQ(drift.queries(), 0U);
+  EXPECT_EQ(drift.capital(), 1);
+  EXPECT_EQ(drift.highest_capital(), 1);
+  EXPECT_FALSE(drift.alarm());
+  EXPECT_EQ(drift.distance(), 0);
+}
+
+// Scores that become lower, or higher, are seen within 60 queries, also after a thousand good ones.
+TEST(QueryDrift, SeesOtherQueries) {
+  for (const float shift : {-0.6F, 0.6F}) {
+    for (const size_t before : {0U, 1000U}) {
+      RandomStream random({.seed = 3, .purpose = "drift"});
+      QueryDrift drift(Uniforms(random, 500));
+      for (const float score : Uniforms(random, before)) drift.Add(score);
+      EXPECT_FALSE(drift.alarm());
+      for (const float score : Uniforms(random, 60, shift)) drift.Add(score);
+      EXPECT_TRUE(drift.alarm()) << shift << " " << before;
+      EXPECT_EQ(drift.queries(), before + 60);
+    }
+  }
+}
+
+TEST(QueryDrift, AnAlarmStays) {
+  RandomStream random({.seed = 3, .purpose = "drift"});
+  QueryDrift drift(Uniforms(random, 500));
+  for (const float score : Uniforms(random, 60, -0.6F)) drift.Add(score);
+  const double highest = drift.highest_capital();
+  for (const float score : Uniforms(random, 2000)) drift.Add(score);
+  EXPECT_LT(drift.capital(), highest);
+  EXPECT_GE(drift.highest_capital(), highest);
+  EXPECT_TRUE(drift.alarm());
+}
+
+// The first bets by hand: of two calibration scores and a third between them, p is in (1/3, 2/3).
+TEST(QueryDrift, BetsAsTheFormulaSays) {
+  QueryDrift drift(std::vector<float>{0.25F, 0.75F}, 5);
+  drift.Add(0.5F);
+  RandomStream random({.seed = 5, .purpose = "drift"});
+  random.Next(), random.Next();  // of the calibration
+  const double p = (1 + random.Uniform()) / 3;
+  double capital = 0.2;
+  for (const double e : {0.5, 0.8}) {
+    capital += 0.2 * e * (std::pow(p, e - 1) + std::pow(1 - p, e - 1));
+  }
+  EXPECT_NEAR(drift.capital(), capital, 1e-12);
+}
+
+TEST(QueryDrift, TheDistanceIsOfTheLastThousand) {
+  RandomStream random({.seed = 9, .purpose = "distance"});
+  const std::vector<float> calibration = Uniforms(random, 300);
+  QueryDrift drift(calibration);
+  for (const float score : Uniforms(random, 700, 5)) drift.Add(score);
+  EXPECT_EQ(drift.distance(), 1);
+  const std::vector<float> last = Uniforms(random, QueryDrift::kWindow, 0.25F);
+  for (const float score : last) drift.Add(score);
+  const auto below = [](const std::vector<float>& scores, float score) {
+    const auto count =
+        std::count_if(scores.begin(), scores.end(), [score](float one) { return one <= score; });
+    return static_cast<double>(count) / static_cast<double>(scores.size());
+  };
+  double distance = 0;
+  for (const auto* scores : {&calibration, &last}) {
+    for (const float score : *scores) {
+      distance = std::max(distance, std::abs(below(calibration, score) - below(last, score)));
+    }
+  }
+  EXPECT_NEAR(drift.distance(), distance, 1e-12);
+}
+
+TEST(QueryDrift, NegativeScoresAndZerosHaveTheirPlace) {
+  // -2 < -1 < -0 = 0 < 1: the scores of dot products. p of the lowest is below 1/6, of the highest
+  // above 5/6.
+  const std::vector<float> calibration = {-1.0F, -0.0F, 0.0F, 1.0F, -1.5F};
+  for (const float extreme : {-2.0F, 2.0F}) {
+    QueryDrift drift(calibration, 1);
+    drift.Add(extreme);
+    QueryDrift middle(calibration, 1);
+    middle.Add(-0.0F);
+    EXPECT_GT(drift.capital(), middle.capital()) << extreme;
+  }
+}
+
+}  // namespace
+}  // namespace tandem::eval
