@@ -99,6 +99,16 @@ Promise ParsePromise(std::string_view text) {
   return promise;
 }
 
+std::vector<Promise> ParsePromises(std::string_view text) {
+  std::vector<Promise> promises;
+  for (size_t comma = text.find(','); comma != std::string_view::npos; comma = text.find(',')) {
+    promises.push_back(ParsePromise(text.substr(0, comma)));
+    text.remove_prefix(comma + 1);
+  }
+  promises.push_back(ParsePromise(text));
+  return promises;
+}
+
 size_t FewestQueries(const Promise& promise) {
   const double risk = promise.risk();
   // Rounding must not ask for one query more.

@@ -39,6 +39,9 @@ inline constexpr double kDefaultConfidence = 0.95;
 // confidence of a promise that has none.
 Promise ParsePromise(std::string_view text);
 
+// Several of them, separated by commas. Throws as ParsePromise.
+std::vector<Promise> ParsePromises(std::string_view text);
+
 // The fewest judged queries with which the promise can be made at all, if the model is perfect on
 // them: the smallest n with 1 / (n + 1) <= risk (recall, no-answer), or with (1 - risk)^n <= 1 -
 // confidence.

@@ -8,6 +8,7 @@
 #include "base/files/files.h"
 #include "base/json/json.h"
 #include "weights/settings/calibration_json.h"
+#include "weights/settings/guarantee_json.h"
 #include "weights/settings/settings_file.h"
 
 namespace tandem::weights {
@@ -39,6 +40,17 @@ Towers ReadTowers(const Settings& settings) {
                   fmt::format("\"{}\", \"{}\" or \"{}\"", kTowers[0], kTowers[1], kTowers[2]));
   }
   return *towers;
+}
+
+// Lets `change` alter the members of the folder's file, which is made where it is missing.
+template <typename Change>
+void Rewrite(const std::filesystem::path& folder, const Change& change) {
+  const ModelFiles files(folder);
+  ReadTandemFile(files);  // a broken file stays as it is
+  Json file = {{"format", kFormat}};
+  if (files.Has(kTandemFile)) file = ReadToRewrite(files.PathOf(kTandemFile));
+  change(&file);
+  WriteFileAtomically(files.PathOf(kTandemFile), file.Dump(2) + "\n");
 }
 
 }  // namespace
@@ -73,12 +85,17 @@ std::string TandemFileText(const TandemFile& file) {
 
 void WriteCalibration(const std::filesystem::path& folder,
                       const std::optional<Calibration>& calibration) {
-  const ModelFiles files(folder);
-  ReadTandemFile(files);  // a broken file stays as it is
-  Json file = {{"format", kFormat}};
-  if (files.Has(kTandemFile)) file = ReadToRewrite(files.PathOf(kTandemFile));
-  PutCalibration(calibration, &file);
-  WriteFileAtomically(files.PathOf(kTandemFile), file.Dump(2) + "\n");
+  Rewrite(folder, [&](Json* file) { PutCalibration(calibration, file); });
+}
+
+std::optional<Guarantees> ReadGuarantees(const ModelFiles& files) {
+  ReadTandemFile(files);
+  return files.Has(kTandemFile) ? GuaranteesIn(files.Read(kTandemFile)) : std::nullopt;
+}
+
+void WriteGuarantees(const std::filesystem::path& folder,
+                     const std::optional<Guarantees>& guarantees) {
+  Rewrite(folder, [&](Json* file) { PutGuarantees(guarantees, file); });
 }
 
 }  // namespace tandem::weights

@@ -9,6 +9,7 @@
 
 #include "weights/folders/model_files.h"
 #include "weights/settings/calibration.h"
+#include "weights/settings/guarantee.h"
 
 namespace tandem::weights {
 
@@ -48,5 +49,14 @@ std::string TandemFileText(const TandemFile& file);
 // complete or the old one at any time. Throws ModelError as ReadTandemFile, OutputError.
 void WriteCalibration(const std::filesystem::path& folder,
                       const std::optional<Calibration>& calibration);
+
+// The guarantees of the file; none where there are none. They are of the folder's own scores and no
+// part of TandemFile, so that a model that is trained or merged from it, and saved, has none.
+// Throws ModelError as ReadTandemFile.
+std::optional<Guarantees> ReadGuarantees(const ModelFiles& files);
+
+// Replaces the guarantees in `folder`/tandem.json, or removes them, as WriteCalibration does.
+void WriteGuarantees(const std::filesystem::path& folder,
+                     const std::optional<Guarantees>& guarantees);
 
 }  // namespace tandem::weights

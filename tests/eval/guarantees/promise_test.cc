@@ -28,6 +28,16 @@ TEST(Promise, ReadsWhatItWrites) {
   EXPECT_EQ(ParsePromise("recall=0.90"), ParsePromise("recall=0.9"));
 }
 
+TEST(Promise, SeveralAreSeparatedByCommas) {
+  EXPECT_EQ(ParsePromises("recall=0.9,precision=0.8@0.9,recall=0.8"),
+            (std::vector{ParsePromise("recall=0.9"), ParsePromise("precision=0.8@0.9"),
+                         ParsePromise("recall=0.8")}));
+  EXPECT_EQ(ParsePromises("recall=0.9").size(), 1U);
+  for (const char* text : {"", ",", "recall=0.9,", ",recall=0.9", "recall=0.9,,recall=0.8"}) {
+    EXPECT_THROW(ParsePromises(text), UsageError) << text;
+  }
+}
+
 TEST(Promise, AllowsARoundRisk) {
   EXPECT_EQ(ParsePromise("recall=0.9").risk(), 0.1);
   EXPECT_EQ(ParsePromise("precision=0.95").risk(), 0.05);

@@ -52,18 +52,27 @@ TEST(QueryDrift, AnAlarmStays) {
   EXPECT_TRUE(drift.alarm());
 }
 
-// The first bets by hand: of two calibration scores and a third between them, p is in (1/3, 2/3).
+// Two rounds by hand, of two calibration scores: the third score lies between them, so that p is in
+// (1/3, 2/3), the fourth below all, so that it is in (0, 1/4).
 TEST(QueryDrift, BetsAsTheFormulaSays) {
   QueryDrift drift(std::vector<float>{0.25F, 0.75F}, 5);
-  drift.Add(0.5F);
   RandomStream random({.seed = 5, .purpose = "drift"});
   random.Next(), random.Next();  // of the calibration
-  const double p = (1 + random.Uniform()) / 3;
-  double capital = 0.2;
-  for (const double e : {0.5, 0.8}) {
-    capital += 0.2 * e * (std::pow(p, e - 1) + std::pow(1 - p, e - 1));
-  }
-  EXPECT_NEAR(drift.capital(), capital, 1e-12);
+  std::vector<double> capitals(5, 0.2);
+  const auto bet = [&capitals](double p) {
+    double sum = 0;
+    for (const double capital : capitals) sum += capital;
+    for (double& capital : capitals) capital = 0.99 * capital + 0.01 * sum / 5;
+    capitals[0] *= 0.5 / std::sqrt(p);
+    capitals[1] *= 0.8 * std::pow(p, -0.2);
+    capitals[2] *= 0.5 / std::sqrt(1 - p);
+    capitals[3] *= 0.8 * std::pow(1 - p, -0.2);
+    return capitals[0] + capitals[1] + capitals[2] + capitals[3] + capitals[4];
+  };
+  drift.Add(0.5F);
+  EXPECT_NEAR(drift.capital(), bet((1 + random.Uniform()) / 3), 1e-12);
+  drift.Add(0.125F);
+  EXPECT_NEAR(drift.capital(), bet(random.Uniform() / 4), 1e-12);
 }
 
 TEST(QueryDrift, TheDistanceIsOfTheLastThousand) {
