@@ -57,15 +57,21 @@ def calibrate(model: Model | Run | str | os.PathLike[str], data: str | os.PathLi
               **flags) -> dict[str, Any]:
     """Fits how a model's scores become probabilities, and keeps that in its folder (`dry_run=True`: does not).
 
+    With `guarantee=["recall=0.9", "precision=0.9@0.95"]` it finds thresholds that promise this of later queries instead.
+
     Open the model anew for `Model.probabilities`.
 
     Args:
         model: a model or its folder.
         data: a BEIR folder, of whose `split` the judgements are fitted to.
-        flags: those of docs/cli/calibrate.md: method, depth, dry_run, ...
+        flags: those of docs/cli/calibrate.md: method, depth, dry_run, guarantee, unanswerable, by, ...
 
     Returns:
-        "queries", "positives", and of each of "methods" its errors of calibration.
+        "queries", "positives", and of each of "methods" its errors of calibration; of guarantees "guarantees", each with
+        "promise", "threshold", "queries", "loss", "nothing" and "sentence".
+
+    Raises:
+        CheckFailed: a guarantee cannot be given, as with too few queries.
     """
     return run_json(["calibrate", _word_of(model), *_flags(flags, dataset=("data", path(data, "data")),
                                                            split=("split", text(split, "split")))])

@@ -1,0 +1,14 @@
+// Groups of queries by a field of queries.jsonl: the flag --by of `tandem calibrate`.
+#pragma once
+
+#include <map>
+#include <string>
+
+namespace tandem::app {
+
+// The value of field `by`, of its own or in `metadata`, of every query of the BEIR folder that has
+// it, by the query's id. Throws UsageError where none has it, DataError as data::TextInput, also
+// for a value that is no string.
+std::map<std::string, std::string> QueryGroups(const std::string& folder, const std::string& by);
+
+}  // namespace tandem::app
