@@ -12,8 +12,10 @@
 #include "cli/flags.h"
 #include "cli/process/short_waits.h"
 #include "commands/by_document.h"
+#include "commands/guarantees/kept_promise.h"
 #include "commands/identical_ids.h"
 #include "commands/model/model_calibration.h"
+#include "eval/guarantees/promise.h"
 
 namespace tandem::app {
 namespace {
@@ -28,6 +30,18 @@ constexpr const char* kNoIds =
 
 void CheckThresholds(const SearchOptions& options) {
   CheckIsProbability(options.min_probability);
+  if (!options.keep.empty()) {
+    eval::ParsePromise(std::string_view(options.keep).substr(0, options.keep.find(" for ")));
+    if (options.min_score || options.min_probability) {
+      throw UsageError(fmt::format("--keep has a threshold of its own; it excludes {}",
+                                   options.min_score ? "--min-score" : "--min-probability"));
+    }
+    if (options.by_document) {
+      throw UsageError(
+          "--keep is promised of the documents that the model was calibrated on, not of those that "
+          "passages are of; it excludes --by-document");
+    }
+  }
   if (options.min_score && !std::isfinite(*options.min_score)) {
     throw UsageError(fmt::format("--min-score is {}; expected a number", *options.min_score));
   }
@@ -77,7 +91,9 @@ void RunInDataset(SearchOptions options) {
   if (options.split.empty()) options.split = "test";
   if (options.format.empty()) options.format = "text";
   const bool is_run = !free_text || options.format == "trec";
-  if (options.top_k == 0) options.top_k = is_run ? kRunDepth : kFreeTextDepth;
+  if (options.top_k == 0 && options.keep.empty()) {
+    options.top_k = is_run ? kRunDepth : kFreeTextDepth;
+  }
   WaitBriefly();
   RunSearch(options);
 }
@@ -124,7 +140,9 @@ void RunInIndex(SearchOptions options) {
   }
   CheckThresholds(options);
   if (options.format.empty()) options.format = options.output.empty() ? "text" : "trec";
-  if (options.top_k == 0) options.top_k = options.format == "trec" ? kRunDepth : kFreeTextDepth;
+  if (options.top_k == 0 && options.keep.empty()) {
+    options.top_k = options.format == "trec" ? kRunDepth : kFreeTextDepth;
+  }
   WaitBriefly();
   RunIndexSearch(options);
 }
@@ -157,6 +175,10 @@ CommandBody ConfigureSearch(Flags& flags) {
   flags.Add("--min-probability", options->min_probability,
             "Leave out hits that are less probably right, from 0 to 1; needs a calibrated model "
             "(tandem calibrate; default: what the index was built with, or none)");
+  AddKeepFlag(flags, options->keep,
+              "Leave out hits so that this promise of the model is kept (tandem calibrate "
+              "--guarantee), such as recall=0.9 or 'recall=0.9 for lang=en'; shows as many hits as "
+              "it was made for, else up to 1000");
   flags
       .Add("--filter", options->filters,
            "Only documents of the index that meet this condition, such as 'year>=2020' or "

@@ -27,6 +27,7 @@ struct SearchOptions {
   bool ignore_identical_ids = false;  // leaves out hits with the id of their query
   std::optional<double> min_score;    // hits below it are left out
   std::optional<double> min_probability;
+  std::string keep;  // a promise of tandem.json, whose threshold hits reach; "": none
   std::vector<std::string> filters;  // for an index: conditions such as "year>=2020"
   bool highlight = false;            // for an index: show the best passage of each hit
   size_t effort = 0;                 // for an index: index::VectorQuery::effort

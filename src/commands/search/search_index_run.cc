@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "cli/output_style.h"
 #include "commands/evaluate/evaluation_output.h"
+#include "commands/guarantees/kept_promise.h"
 #include "commands/identical_ids.h"
 #include "commands/model/load_model.h"
 #include "commands/model/model_calibration.h"
@@ -213,6 +214,7 @@ class Search {
 
   size_t count() const { return count_; }
   size_t unanswered() const { return unanswered_; }
+  size_t cut() const { return cut_; }
 
  private:
   void Answer(const std::vector<SearchQuery>& block, HitsOutput& hits) {
@@ -232,6 +234,7 @@ class Search {
                 .query = block[q].text,
                 .hits = HitsOf(index_, answers[q], by_document_)});
       unanswered_ += answers[q].empty();
+      cut_ += answers[q].size() >= options_.k - (ids_.ignore ? 1 : 0) ? 1 : 0;
     }
     count_ += block.size();
   }
@@ -261,8 +264,23 @@ class Search {
   Embedder& passages_;
   size_t count_ = 0;
   size_t unanswered_ = 0;
+  size_t cut_ = 0;            // queries with as many answers as there may be
   size_t identical_ids_ = 0;  // queries with an answer that has their id
 };
+
+// Finds the promise that is kept, and sets the threshold and the number of hits that it needs.
+weights::Guarantee KeepPromiseInIndex(const index::DocumentIndex& index, const LoadedModel& loaded,
+                                      SearchOptions* options, index::AnswerOptions* answers) {
+  weights::Guarantee kept = KeptPromise(options->keep, loaded.folder, *loaded.model,
+                                        options->globals, index.info().documents);
+  options->min_score = answers->min_score = kept.threshold;
+  if (options->top_k == 0) options->top_k = kept.depth > 0 ? kept.depth : kMostKept;
+  answers->k = options->top_k + (options->ignore_identical_ids ? 1 : 0);
+  if (!options->filters.empty()) {
+    Warn(fmt::format("{} was promised of searches without a --filter", kept.Name()));
+  }
+  return kept;
+}
 
 }  // namespace
 
@@ -270,8 +288,11 @@ void RunIndexSearch(const SearchOptions& asked) {
   SearchOptions options = asked;
   Output output(options.output);  // fails before the work if the path cannot be written
   const auto index = OpenIndex(options.index);
-  options.min_probability = LeastProbability(asked.min_probability, index->info().min_probability);
-  const index::AnswerOptions answers = AnswerOptionsOf(options, index->info());
+  // A promise has a threshold of its own, in place of the index's.
+  const bool keeps = !options.keep.empty();
+  const std::optional<double> of_index = keeps ? std::nullopt : index->info().min_probability;
+  options.min_probability = LeastProbability(asked.min_probability, of_index);
+  index::AnswerOptions answers = AnswerOptionsOf(options, index->info());
   if (options.highlight && !index->info().texts) {
     throw UsageError(
         fmt::format("{}: was built without texts, which --highlight needs", options.index));
@@ -280,9 +301,10 @@ void RunIndexSearch(const SearchOptions& asked) {
   ModelFlags flags = options.model;
   flags.model = loaded.folder;
   const std::optional<weights::Calibration> calibration = CalibrationOf(*loaded.model, flags);
-  CheckIndexProbability(calibration, asked.min_probability, index->info().min_probability,
-                        loaded.folder);
+  CheckIndexProbability(calibration, asked.min_probability, of_index, loaded.folder);
   CheckProbabilities(calibration, options.min_probability, loaded.folder);
+  std::optional<weights::Guarantee> kept;
+  if (keeps) kept = KeepPromiseInIndex(*index, loaded, &options, &answers);
   const std::unique_ptr<QuerySource> source = SourceOf(options);
   HitsOutput hits(StyleOf(options), [&](std::string_view text) { output.Write(text); });
   Embedders embedders(*loaded.model, options.globals);
@@ -292,6 +314,7 @@ void RunIndexSearch(const SearchOptions& asked) {
   search.Run(*source, hits, output);
   hits.Finish();
   output.Finish();
+  if (kept) WarnOfDepth(*kept, options.top_k, search.cut());
   if (!options.output.empty()) {
     Note(fmt::format("{} queries against {} documents -> {}; without a hit: {}", search.count(),
                      index->info().documents,

@@ -1,6 +1,7 @@
 // The work of `tandem search`.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <iostream>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "base/log.h"
 #include "cli/output_style.h"
 #include "commands/evaluate/evaluation_output.h"
+#include "commands/guarantees/kept_promise.h"
 #include "commands/identical_ids.h"
 #include "commands/model/load_model.h"
 #include "commands/model/model_calibration.h"
@@ -74,11 +76,26 @@ index::HitFilter FilterOf(const SearchOptions& options,
           .calibration = calibration ? &*calibration : nullptr};
 }
 
-void SearchFreeText(const SearchOptions& options, const search::RetrieveOptions& retrieve) {
+// Finds the promise that is kept, if one is asked for, and sets the threshold and the number of
+// hits that it needs.
+std::optional<weights::Guarantee> KeepPromiseInCorpus(model::DualEncoder& model, size_t documents,
+                                                      SearchOptions* options,
+                                                      search::RetrieveOptions* retrieve) {
+  if (options->keep.empty()) return std::nullopt;
+  weights::Guarantee kept =
+      KeptPromise(options->keep, options->model.model, model, options->globals, documents);
+  options->min_score = kept.threshold;
+  if (options->top_k == 0) options->top_k = kept.depth > 0 ? kept.depth : kMostKept;
+  retrieve->top_k = options->top_k;
+  return kept;
+}
+
+void SearchFreeText(SearchOptions options, search::RetrieveOptions retrieve) {
   const auto model = LoadModel(options.globals, options.model);
   const auto calibration = CalibrationOf(*model, options.model);
-  const index::HitFilter filter = FilterOf(options, calibration);
   const Corpus corpus = ReadCorpus(options);
+  const auto kept = KeepPromiseInCorpus(*model, corpus.documents.size(), &options, &retrieve);
+  const index::HitFilter filter = FilterOf(options, calibration);
   const std::vector<search::QueryHits> found =
       UntilStopped("nothing was found" + KeptInCache(options.no_cache), [&] {
         auto hits =
@@ -91,12 +108,15 @@ void SearchFreeText(const SearchOptions& options, const search::RetrieveOptions&
   HitsOutput output(
       {.format = options.format, .text = OutputStyle(), .asked = WhatIsAsked(options)},
       [](std::string_view text) { std::cout << text; });
+  size_t cut = 0;
   for (size_t q = 0; q < found.size(); ++q) {
-    output.Add({.id = fmt::format("q{}", q + 1),
-                .query = options.queries[q],
-                .hits = HitsOf(found[q], corpus, filter)});
+    std::vector<ShownHit> hits = HitsOf(found[q], corpus, filter);
+    cut += hits.size() >= retrieve.top_k ? 1 : 0;
+    output.Add(
+        {.id = fmt::format("q{}", q + 1), .query = options.queries[q], .hits = std::move(hits)});
   }
   output.Finish();
+  if (kept) WarnOfDepth(*kept, retrieve.top_k, cut);
 }
 
 // Reads the queries: all queries of a file, or the judged queries of the split. With --by-document
@@ -161,6 +181,13 @@ std::vector<eval::Remark> RemarksOn(const search::RetrievalTask& task, const Sea
   return remarks;
 }
 
+// Queries with as many results as there may be.
+size_t CountCut(const data::Run& run, size_t top_k) {
+  return static_cast<size_t>(std::count_if(
+      run.queries().begin(), run.queries().end(),
+      [top_k](const data::QueryResults& one) { return one.results.size() >= top_k; }));
+}
+
 void WriteRun(const std::string& output, const data::Run& run) {
   constexpr std::string_view kTag = "tandem";
   if (output != "-") return data::WriteTrecRun(output, run, kTag);
@@ -168,14 +195,15 @@ void WriteRun(const std::string& output, const data::Run& run) {
   data::WriteTrecRun(print, "standard output", run, kTag);
 }
 
-void SearchQueries(const SearchOptions& options, const search::RetrieveOptions& retrieve) {
+void SearchQueries(SearchOptions options, search::RetrieveOptions retrieve) {
   std::optional<AtomicFile> writable;  // fails before the work if the path cannot be written
   if (options.output != "-") writable.emplace(options.output);
   const auto model = LoadModel(options.globals, options.model);
   const auto calibration = CalibrationOf(*model, options.model);
-  const index::HitFilter filter = FilterOf(options, calibration);
   std::optional<data::PassageGroups> groups;
   const data::Dataset dataset = ReadQueries(options, &groups);
+  const auto kept = KeepPromiseInCorpus(*model, dataset.documents.size(), &options, &retrieve);
+  const index::HitFilter filter = FilterOf(options, calibration);
   CheckIds(dataset, options.output);
   const search::RetrievalTask task =
       groups ? search::RetrievalTask(*groups, dataset.queries, dataset.judged)
@@ -190,6 +218,7 @@ void SearchQueries(const SearchOptions& options, const search::RetrieveOptions& 
       });
   PrintRemarks(RemarksOn(task, options, retrieved.run));
   Filter(filter, WhatIsAsked(options), &retrieved.run);
+  if (kept) WarnOfDepth(*kept, retrieve.top_k, CountCut(retrieved.run, retrieve.top_k));
   WriteRun(options.output, retrieved.run);
   Note(fmt::format("{} queries against {} documents -> {}", retrieved.run.queries().size(),
                    dataset.documents.size(),
