@@ -39,7 +39,9 @@ struct BackendInfo {
   std::string precision;
   size_t max_query_tokens = 0;  // longer texts are cut; 0: no limit
   size_t max_document_tokens = 0;
-  bool calibrated = false;  // whether scores have probabilities
+  bool calibrated = false;            // whether scores have probabilities
+  std::vector<std::string> promises;  // that searches can keep
+  std::string keep;                   // the one that they keep by default; "": none
   std::optional<IndexDescription> index;
 };
 
@@ -52,6 +54,10 @@ struct EncodeItem {
 
 struct SearchOptions {
   size_t k = 10;
+  // A promise that is kept, of BackendInfo::promises; "": none; not there: the default one, unless
+  // another threshold is given.
+  std::optional<std::string> keep;
+  bool watch = true;  // whether its queries count for QueryWatch
   std::optional<double> min_score;
   std::optional<double> min_probability;
   std::string filter;  // a JSON object; "": none
@@ -59,6 +65,23 @@ struct SearchOptions {
   // Finds documents by the best of their passages, which are what the index holds ("doc#3").
   // Nothing is highlighted then: the text is that passage.
   bool by_document = false;
+};
+
+// A promise that a search keeps.
+struct KeptPromise {
+  std::string name;
+  std::string sentence;  // for people
+  double threshold = 0;  // hits score at least this
+  size_t depth = 0;      // it is of so many best documents; 0: of all above the threshold
+};
+
+// Whether queries are still like those that promises were made for (eval/guarantees/query_drift.h).
+struct QueryWatch {
+  uint64_t queries = 0;
+  double martingale = 1;
+  double highest = 1;
+  double distance = 0;
+  bool alarm = false;
 };
 
 struct FoundHighlight {  // bytes of the text
@@ -94,6 +117,12 @@ class Backend {
 
   // Returns none where scores have no probabilities. Any thread may call it.
   virtual std::optional<double> Probability(double score) const = 0;
+
+  // The promise that a search with these options keeps; none: none. Throws UsageError for one that
+  // is not promised, or that does not go with the other options. Called where there is an index.
+  virtual std::optional<KeptPromise> Kept(const SearchOptions& /*options*/) const { return {}; }
+  // None where nothing is promised. Both may be called by any thread.
+  virtual std::optional<QueryWatch> watched() const { return {}; }
 
   // Throws UsageError for options that do not fit the index, before anything is encoded. Both are
   // called only where info().index is there, by any thread; `queries` is [count, E].

@@ -37,6 +37,24 @@ void AppendOne(std::string* out, std::string_view name, std::string_view type,
   fmt::format_to(std::back_inserter(*out), "{} {}\n", name, value);
 }
 
+void AppendWatch(std::string* out, const QueryWatch& watch) {
+  AppendOne(out, "tandem_watched_queries_total", "counter",
+            "Queries whose best score was compared with those of the guarantees' calibration.",
+            watch.queries);
+  AppendOne(out, "tandem_watch_martingale", "gauge",
+            "Capital of bets that queries are others than those of the calibration; starts as 1.",
+            watch.martingale);
+  AppendOne(out, "tandem_watch_martingale_highest", "gauge",
+            "Its highest value: above 100 with a chance of 1/100 if queries are the same.",
+            watch.highest);
+  AppendOne(out, "tandem_watch_distance", "gauge",
+            "Kolmogorov-Smirnov distance of the last 1000 best scores to the calibration's.",
+            watch.distance);
+  AppendOne(out, "tandem_watch_alarm", "gauge",
+            "1 once the highest has reached 100: guarantees were made for other queries.",
+            watch.alarm ? 1 : 0);
+}
+
 }  // namespace
 
 void Histogram::Add(double value) {
@@ -139,6 +157,7 @@ std::string Metrics::Text(const Gauges& gauges) const {
   AppendHelp(&out, "tandem_reloads_total", "counter", "Models and indexes taken in on SIGHUP.");
   fmt::format_to(to, "tandem_reloads_total{{result=\"done\"}} {}\n", reloads_);
   fmt::format_to(to, "tandem_reloads_total{{result=\"failed\"}} {}\n", failed_reloads_);
+  if (gauges.watch) AppendWatch(&out, *gauges.watch);
   AppendOne(&out, "tandem_draining", "gauge", "1 once the server ends.", gauges.draining ? 1 : 0);
   AppendOne(&out, "process_start_time_seconds", "gauge", "Start of the server, since 1970.",
             started_);

@@ -7,11 +7,14 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "serve/backend.h"
 
 namespace tandem::serve {
 
@@ -39,6 +42,7 @@ struct Gauges {
   size_t held_bytes = 0;  // of bodies and responses
   size_t work_bytes = 0;  // of embeddings and answers that are being made
   bool draining = false;
+  std::optional<QueryWatch> watch;  // none: nothing is promised
 };
 
 // Any thread.

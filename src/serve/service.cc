@@ -140,7 +140,8 @@ std::string Service::MetricsText() const {
                 .queued_tokens = queue_.tokens(),
                 .queued_clients = queue_.clients(),
                 .work_bytes = memory_.bytes(),
-                .draining = draining_};
+                .draining = draining_,
+                .watch = backend()->watched()};
   if (fill_gauges_) fill_gauges_(&gauges);
   return metrics_.Text(gauges);
 }

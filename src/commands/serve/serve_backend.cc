@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "commands/model/load_model.h"
 #include "commands/model/model_calibration.h"
+#include "commands/serve/served_promises.h"
 #include "data/texts/passage_groups.h"
 #include "index/building/index_model.h"
 #include "index/document_index.h"
@@ -51,16 +52,17 @@ struct Served {
 
 class ModelBackend final : public serve::Backend {
  public:
-  ModelBackend(Served served, const std::string& name, std::optional<double> min_probability,
-               bool by_document, const Globals& globals)
-      : globals_(globals),
+  ModelBackend(Served served, const ServeCommandOptions& options)
+      : globals_(options.globals),
         model_(std::move(served.model)),
         index_(std::move(served.index)),
         precision_(BulkOptions(globals_).precision),
         calibration_(CalibrationOf(*model_, served.flags)),
-        min_probability_(LeastProbability(min_probability,
-                                          index_ ? index_->info().min_probability : std::nullopt)) {
-    CheckIndexProbability(calibration_, min_probability,
+        min_probability_(LeastProbability(options.min_probability,
+                                          index_ ? index_->info().min_probability : std::nullopt)),
+        promises_(served.flags.model, options.keep, *model_, globals_,
+                  index_ ? index_->info().documents : 0) {
+    CheckIndexProbability(calibration_, options.min_probability,
                           index_ ? index_->info().min_probability : std::nullopt,
                           served.flags.model);
     CheckProbabilities(calibration_, min_probability_, served.flags.model);
@@ -70,7 +72,7 @@ class ModelBackend final : public serve::Backend {
           model::PromptLengths(model_->tokenizer(kind), model_->max_tokens(kind))
               .Of(model_->prompt(kind)));
     }
-    info_ = {.model = name.empty() ? served.name : name,
+    info_ = {.model = options.name.empty() ? served.name : options.name,
              .model_name = served.model_name,
              .width = static_cast<size_t>(model_->embedding_width()),
              .similarity = model_->similarity(),
@@ -78,8 +80,10 @@ class ModelBackend final : public serve::Backend {
              .max_query_tokens = model_->max_tokens(model::TextKind::kQuery),
              .max_document_tokens = model_->max_tokens(model::TextKind::kDocument),
              .calibrated = calibration_.has_value(),
+             .promises = promises_.names(),
+             .keep = promises_.by_default(),
              .index = index_ ? std::optional(Description(index_->info())) : std::nullopt};
-    if (info_.index) info_.index->by_document = by_document;
+    if (info_.index) info_.index->by_document = options.by_document;
   }
 
   const serve::BackendInfo& info() const override { return info_; }
@@ -111,8 +115,20 @@ class ModelBackend final : public serve::Backend {
     return calibration_ ? std::optional(calibration_->Probability(score)) : std::nullopt;
   }
 
+  std::optional<serve::KeptPromise> Kept(const serve::SearchOptions& options) const override {
+    const weights::Guarantee* kept = promises_.Of(options);
+    if (kept == nullptr) return std::nullopt;
+    return serve::KeptPromise{.name = kept->Name(),
+                              .sentence = kept->promise.Sentence(),
+                              .threshold = kept->threshold,
+                              .depth = kept->depth};
+  }
+
+  std::optional<serve::QueryWatch> watched() const override { return promises_.watched(); }
+
   void CheckSearch(const serve::SearchOptions& options) const override {
-    if (LeastProbability(options.min_probability, min_probability_) && !calibration_) {
+    if (promises_.Of(options) == nullptr &&
+        LeastProbability(options.min_probability, min_probability_) && !calibration_) {
       throw UsageError(
           "`min_probability` needs a calibrated model (tandem calibrate), which this one is not");
     }
@@ -122,18 +138,15 @@ class ModelBackend final : public serve::Backend {
   std::vector<std::vector<serve::Found>> Search(const float* queries, size_t count,
                                                 const serve::SearchOptions& options,
                                                 const serve::EmbedTexts& embed) const override {
-    const index::AnswerOptions answer{
-        .k = options.k,
-        .min_score = options.min_score,
-        .min_probability = LeastProbability(options.min_probability, min_probability_),
-        .filter = FilterOf(options),
-        .highlight = options.highlight,
-        .threads = ThreadsOf(globals_)};
+    std::vector<float> best;
+    const index::AnswerOptions answer = AnswerOptionsOf(options, &best);
     const weights::Calibration* const calibration = calibration_ ? &*calibration_ : nullptr;
     const std::vector<std::vector<index::Answer>> answers =
         options.by_document
             ? index::FindDocuments(*index_, queries, count, answer, calibration)
             : index::FindAnswers(*index_, queries, count, answer, calibration, embed);
+    // A filter chooses among documents, and the calibration had none.
+    if (options.watch && options.filter.empty()) promises_.Watch(best);
     std::vector<std::vector<serve::Found>> results(answers.size());
     for (size_t q = 0; q < answers.size(); ++q) {
       for (const index::Answer& one : answers[q]) {
@@ -161,6 +174,23 @@ class ModelBackend final : public serve::Backend {
       description.fields.push_back({field.name, std::string(data::MetadataTypeName(field.type))});
     }
     return description;
+  }
+
+  index::AnswerOptions AnswerOptionsOf(const serve::SearchOptions& options,
+                                       std::vector<float>* best) const {
+    index::AnswerOptions answer{
+        .k = options.k,
+        .min_score = options.min_score,
+        .min_probability = LeastProbability(options.min_probability, min_probability_),
+        .filter = FilterOf(options),
+        .highlight = options.highlight,
+        .threads = ThreadsOf(globals_),
+        .best_scores = options.by_document ? nullptr : best};
+    if (const weights::Guarantee* kept = promises_.Of(options)) {
+      answer.min_score = kept->threshold;
+      answer.min_probability.reset();
+    }
+    return answer;
   }
 
   index::Filter FilterOf(const serve::SearchOptions& options) const {
@@ -206,6 +236,7 @@ class ModelBackend final : public serve::Backend {
   tensor::Precision precision_;
   std::optional<weights::Calibration> calibration_;
   std::optional<double> min_probability_;  // where a request asks for none
+  ServedPromises promises_;
   // Batches have the same size as in bulk encoding.
   const search::BatchTokens batch_tokens_ =
       search::BatchTokensOn(model_->device(), search::EncodeOptions());
@@ -249,6 +280,10 @@ Served OpenModel(const ServeCommandOptions& options) {
     throw UsageError(fmt::format("{} is no index: --min-probability is for the hits of an index",
                                  options.source));
   }
+  if (!options.keep.empty()) {
+    throw UsageError(
+        fmt::format("{} is no index: --keep is for the hits of an index", options.source));
+  }
   if (options.by_document) {
     throw UsageError(
         fmt::format("{} is no index: --by-document is for the hits of an index", options.source));
@@ -264,8 +299,7 @@ Served OpenModel(const ServeCommandOptions& options) {
 
 std::shared_ptr<serve::Backend> OpenServeBackend(const ServeCommandOptions& options) {
   return std::make_shared<ModelBackend>(
-      index::IsIndex(options.source) ? OpenIndex(options) : OpenModel(options), options.name,
-      options.min_probability, options.by_document, options.globals);
+      index::IsIndex(options.source) ? OpenIndex(options) : OpenModel(options), options);
 }
 
 }  // namespace tandem::app

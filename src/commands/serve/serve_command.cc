@@ -74,9 +74,17 @@ void AddLimits(Flags& flags, ServeCommandOptions& options) {
   flags.Add("--max-results", options.max_results, "Highest `k` of a search")
       .Between(1, 1'000'000)
       .ShowDefault();
-  flags.Add("--min-probability", options.min_probability,
-            "Leave out hits that are less probably right, from 0 to 1, where a request has no "
-            "`min_probability` (default: what the index was built with, or none)");
+  const Flag least =
+      flags.Add("--min-probability", options.min_probability,
+                "Leave out hits that are less probably right, from 0 to 1, where a request has no "
+                "`min_probability` (default: what the index was built with, or none)");
+  flags
+      .Add("--keep", options.keep,
+           "Keep this promise of the model (tandem calibrate --guarantee), such as recall=0.9, "
+           "where "
+           "a request has no `keep` and no threshold")
+      .Takes("PROMISE")
+      .Excludes(least);
   AddByDocumentFlag(flags, options.by_document);
   flags
       .Add("--queue-tokens", options.queue_tokens,

@@ -26,7 +26,8 @@ struct ServeCommandOptions {
   size_t max_texts = 2048;
   size_t max_results = 1000;
   std::optional<double>
-      min_probability;       // of hits where a request asks for none; none: the index's
+      min_probability;  // of hits where a request asks for none; none: the index's
+  std::string keep;     // the promise that hits keep where a request asks for nothing; "": none
   bool by_document = false;  // where a request does not say it
   size_t queue_tokens = 0;   // 0: as many as are encoded in some seconds
   size_t request_seconds = 60;

@@ -113,7 +113,11 @@ std::vector<std::vector<Answer>> FindAnswers(const DocumentIndex& index, const f
                     .effort = options.effort});
   const Highlighter highlighter(index, embed);
   std::vector<std::vector<Answer>> answers(count);
+  if (options.best_scores != nullptr) options.best_scores->assign(count, std::nanf(""));
   for (size_t q = 0; q < count; ++q) {
+    if (options.best_scores != nullptr && !found[q].empty()) {
+      (*options.best_scores)[q] = found[q].front().score;
+    }
     for (const DocumentHit& hit : found[q]) {
       if (!filter.Keeps(hit.score)) continue;
       answers[q].push_back({.document = hit.document,

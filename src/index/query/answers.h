@@ -25,6 +25,9 @@ struct AnswerOptions {
   bool highlight = false;  // the best passage of each document; encodes passages
   size_t effort = 0;
   int threads = 1;
+  // Receives the best score of each query [count], whatever the least score and probability; NaN
+  // where the filter lets no document through. Null: nobody asks. FindDocuments does not set it.
+  std::vector<float>* best_scores = nullptr;
 };
 
 struct Answer {

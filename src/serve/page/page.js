@@ -163,7 +163,12 @@
     return { item, button, value: byProbability ? result.probability : result.score };
   };
 
-  const show = ({ results, milliseconds }, waited) => {
+  // What the promise that was kept says of this answer.
+  const keptText = ({ sentence, cut }) => (cut > 0
+    ? " There may be more: nothing is promised of an answer that is cut at so many documents."
+    : ` Promised: ${sentence}.`);
+
+  const show = ({ results, milliseconds, keep }, waited) => {
     shown = results.map((result, i) => makeDocument(result, i + 1));
     get("kept").replaceChildren();
     get("below").replaceChildren();
@@ -171,7 +176,8 @@
     divide();
     const count = results.length === 0 ? "No document" : `${results.length} document${results.length === 1 ? "" : "s"}`;
     const server = Number.isFinite(milliseconds) ? `, of which the server took ${milliseconds.toFixed(1)} ms` : "";
-    say(`${count} in ${waited} ms${server}.`);
+    say(`${count} in ${waited} ms${server}.${keep ? keptText(keep) : ""}`);
+    if (keep) get("other-queries").hidden = !keep.other_queries;
   };
 
   // --- the threshold ---------------------------------------------------------------------------------
@@ -248,6 +254,14 @@
     }));
   };
 
+  // The promises that a search can keep, the server's own chosen.
+  const makePromises = ({ promises = [], keep, watch }) => {
+    get("keep-box").hidden = promises.length === 0;
+    get("keep").replaceChildren(new Option("no promise", ""), ...promises.map((name) => new Option(name, name)));
+    get("keep").value = keep ?? "";
+    get("other-queries").hidden = !watch?.alarm;
+  };
+
   const filter = () => {
     const conditions = {};
     for (const input of document.querySelectorAll("#fields input")) {
@@ -284,7 +298,9 @@
     history.replaceState(null, "", text ? `?${text}` : location.pathname);
   };
 
-  const search = async () => {
+  // Half of a question is none: what is asked while somebody types does not count where the server compares
+  // queries with those that its promises were made for.
+  const search = async (complete = false) => {
     clearTimeout(timer);
     const query = get("question").value.trim();
     remember(query);
@@ -292,7 +308,8 @@
       clear();
       return;
     }
-    const request = { query, k: Number(get("count").value), texts: true, highlight: true, filter: filter() };
+    const request = { query, k: Number(get("count").value), texts: true, highlight: true, filter: filter(), watch: complete };
+    if (info.promises?.length) request.keep = get("keep").value;
     const text = JSON.stringify(request);
     if (text === asked) return;
     asked = text;
@@ -305,13 +322,13 @@
       complain("");
       show(answer, Math.round(performance.now() - start));
     } catch (error) {
-      fail(error, search);
+      fail(error, () => search(complete));
     }
   };
 
   function searchSoon() {
     clearTimeout(timer);
-    timer = setTimeout(search, WAIT_MS);
+    timer = setTimeout(() => search(), WAIT_MS);
   }
 
   const compare = async () => {
@@ -391,6 +408,7 @@
     if (!index) return;
     get("threshold-name").textContent = byProbability ? "Lowest probability" : "Lowest score";
     makeFields(index.fields ?? []);
+    makePromises(info);
     const address = new URLSearchParams(location.search);
     get("question").value = address.get("q") ?? "";
     for (const option of get("count").options) option.disabled = Number(option.value) > (info.limits?.k ?? Infinity);
@@ -411,14 +429,15 @@
   });
   get("search-form").addEventListener("submit", (event) => {
     event.preventDefault();
-    search();
+    search(true);
   });
   get("compare-form").addEventListener("submit", (event) => {
     event.preventDefault();
     compare();
   });
   get("question").addEventListener("input", searchSoon);
-  get("count").addEventListener("change", search);
+  get("count").addEventListener("change", () => search());
+  get("keep").addEventListener("change", () => search());
   get("threshold").addEventListener("input", divide);
   get("threshold").addEventListener("change", () => remember(get("question").value.trim()));
   begin();

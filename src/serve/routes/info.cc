@@ -1,6 +1,7 @@
 // Describes what the server serves: the model, the index and the limits of requests.
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 
 #include "serve/bodies/json_writer.h"
@@ -10,7 +11,31 @@
 namespace tandem::serve {
 namespace {
 
-std::string InfoAnswer(const BackendInfo& info, const RequestLimits& limits) {
+void AppendPromises(std::string* out, const BackendInfo& info,
+                    const std::optional<QueryWatch>& watch) {
+  *out += ",\"promises\":[";
+  for (size_t i = 0; i < info.promises.size(); ++i) {
+    if (i > 0) *out += ',';
+    AppendJsonText(out, info.promises[i]);
+  }
+  *out += "],\"keep\":";
+  AppendJsonText(out, info.keep);
+  *out += ",\"watch\":";
+  if (!watch) {
+    *out += "null";
+    return;
+  }
+  *out += fmt::format("{{\"queries\":{},\"martingale\":", watch->queries);
+  AppendJsonNumber(out, watch->martingale);
+  *out += ",\"highest\":";
+  AppendJsonNumber(out, watch->highest);
+  *out += ",\"distance\":";
+  AppendJsonNumber(out, watch->distance);
+  *out += fmt::format(",\"alarm\":{}}}", watch->alarm);
+}
+
+std::string InfoAnswer(const BackendInfo& info, const std::optional<QueryWatch>& watch,
+                       const RequestLimits& limits) {
   std::string out = "{\"model\":{\"name\":";
   AppendJsonText(&out, info.model);
   if (!info.model_name.empty()) {
@@ -37,6 +62,7 @@ std::string InfoAnswer(const BackendInfo& info, const RequestLimits& limits) {
   } else {
     out += "null";
   }
+  AppendPromises(&out, info, watch);
   out += fmt::format(",\"limits\":{{\"texts\":{},\"queries\":{},\"k\":{}}},\"version\":\"{}\"}}\n",
                      limits.texts, limits.queries, limits.k, TANDEM_VERSION);
   return out;
@@ -44,12 +70,13 @@ std::string InfoAnswer(const BackendInfo& info, const RequestLimits& limits) {
 
 }  // namespace
 
-extern const Route kInfoRoute{
-    .path = "/info",
-    .summary = "The model, the index and the limits",
-    .response = kAnyObject,
-    .get = [](const Service& service, const RequestHead&) {
-      return JsonResponse(InfoAnswer(service.backend()->info(), service.options().limits));
-    }};
+extern const Route kInfoRoute{.path = "/info",
+                              .summary = "The model, the index and the limits",
+                              .response = kAnyObject,
+                              .get = [](const Service& service, const RequestHead&) {
+                                const auto backend = service.backend();
+                                return JsonResponse(InfoAnswer(backend->info(), backend->watched(),
+                                                               service.options().limits));
+                              }};
 
 }  // namespace tandem::serve

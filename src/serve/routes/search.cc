@@ -73,6 +73,17 @@ void AppendResults(std::string* out, const std::vector<Found>& results, bool tex
   *out += ']';
 }
 
+void AppendKept(std::string* out, const KeptPromise& kept, size_t cut,
+                const std::optional<QueryWatch>& watch) {
+  *out += ",\"keep\":{\"promise\":";
+  AppendJsonText(out, kept.name);
+  *out += ",\"sentence\":";
+  AppendJsonText(out, kept.sentence);
+  *out += ",\"threshold\":";
+  AppendJsonNumber(out, kept.threshold);
+  *out += fmt::format(",\"cut\":{},\"other_queries\":{}}}", cut, watch && watch->alarm);
+}
+
 class Search final : public PostedRequest {
  public:
   void Parse(std::string* body, const Backend& backend, const RequestLimits& limits,
@@ -84,20 +95,28 @@ class Search final : public PostedRequest {
     options_.by_document = backend.info().index->by_document;
     std::optional<std::string> query;
     std::vector<std::string> queries;
-    ReadMembers(body,
-                {StringMember("query", &query), StringsMember("queries", limits.queries, &queries),
-                 IntegerMember("k", {1, limits.k}, &options_.k),
-                 NumberMember("min_score", &options_.min_score),
-                 ProbabilityMember("min_probability", &options_.min_probability),
-                 ObjectMember("filter", &options_.filter), BooleanMember("texts", &texts_),
-                 BooleanMember("highlight", &options_.highlight),
-                 BooleanMember("by_document", &options_.by_document)},
-                OtherMembers::kRefused);
+    size_t k = 0;  // not given
+    ReadMembers(
+        body,
+        {StringMember("query", &query), StringsMember("queries", limits.queries, &queries),
+         IntegerMember("k", {1, limits.k}, &k), StringMember("keep", &options_.keep),
+         BooleanMember("watch", &options_.watch), NumberMember("min_score", &options_.min_score),
+         ProbabilityMember("min_probability", &options_.min_probability),
+         ObjectMember("filter", &options_.filter), BooleanMember("texts", &texts_),
+         BooleanMember("highlight", &options_.highlight),
+         BooleanMember("by_document", &options_.by_document)},
+        OtherMembers::kRefused);
     if (query.has_value() == !queries.empty()) {
       throw MissingMember("give `query`, a string, or `queries`, an array of strings");
     }
     single_ = query.has_value();
     options_.highlight = options_.highlight && texts_ && !options_.by_document;
+    kept_ = backend.Kept(options_);
+    if (k > 0) {
+      options_.k = k;
+    } else if (kept_) {
+      options_.k = kept_->depth > 0 ? std::min(kept_->depth, limits.k) : limits.k;
+    }
     backend.CheckSearch(options_);
     texts->Add(single_ ? std::vector{*std::move(query)} : std::move(queries), TextKind::kQuery);
   }
@@ -113,12 +132,23 @@ class Search final : public PostedRequest {
       AppendResults(&out, found, texts_, input.limits.answer_bytes);
     }
     if (!single_) out += ']';
+    if (kept_) AppendKept(&out, *kept_, CutOf(results), input.backend.watched());
     AppendCounts(&out, input.encoded);
     out += fmt::format(",\"milliseconds\":{:.3f}}}\n", milliseconds);
     return out;
   }
 
  private:
+  // Queries of which the promise does not speak, because there may be more results, or fewer were
+  // asked for than it was made for.
+  size_t CutOf(const std::vector<std::vector<Found>>& results) const {
+    if (kept_->depth > 0) return options_.k == kept_->depth ? 0 : results.size();
+    return static_cast<size_t>(std::count_if(
+        results.begin(), results.end(),
+        [this](const std::vector<Found>& found) { return found.size() >= options_.k; }));
+  }
+
+  std::optional<KeptPromise> kept_;
   bool single_ = false;  // `query`, not `queries`: results are not one level deeper
   bool texts_ = true;
   SearchOptions options_;
@@ -131,6 +161,10 @@ constexpr std::string_view kSearchRequest = R"json({"type":"object","additionalP
   "k":{"type":"integer","minimum":1,"default":10},
   "min_score":{"type":"number"},
   "min_probability":{"type":"number","minimum":0,"maximum":1},
+  "keep":{"type":"string","description":
+    "A promise of /info's promises, as recall=0.9: results score at least its threshold. Excludes min_score, min_probability and by_document; k is then what the promise was made for. An empty text: none. Default: what the server was started with."},
+  "watch":{"type":"boolean","default":true,"description":
+    "Whether the queries count where the server compares queries with those that promises were made for."},
   "filter":{"type":"object","description":
     "By metadata: {\"lang\": \"en\", \"year\": {\">=\": 2020, \"<\": 2030}}"},
   "texts":{"type":"boolean","default":true},
@@ -151,6 +185,10 @@ constexpr std::string_view kSearchResponse = R"json({"type":"object","properties
     "highlight":{"type":["object","null"],"description":"The passage that answers best; null by document.",
       "properties":{"start":{"type":"integer"},"end":{"type":"integer"},
         "text":{"type":"string"}}}}}},
+  "keep":{"type":"object","description":"The promise that is kept; only where one is.","properties":{
+    "promise":{"type":"string"},"sentence":{"type":"string"},"threshold":{"type":"number"},
+    "cut":{"type":"integer","description":"Queries of which nothing is promised, because k cuts their results."},
+    "other_queries":{"type":"boolean","description":"The server has seen other queries than the promise was made for."}}},
   "tokens":{"type":"integer"},"truncated_texts":{"type":"integer"},
   "milliseconds":{"type":"number","description":"From the request to its answer."}}})json";
 
