@@ -110,6 +110,14 @@ void AddMeasureFlags(Flags& flags, EvaluateOptions& options) {
   flags.Add("--apply-thresholds", options.apply_thresholds,
             "Measure the thresholds of this file, which --thresholds --format json has printed for "
             "other data: precision, recall, and the share of queries that get nothing");
+  flags
+      .Add("--guarantee", options.guarantees,
+           "With --model: whether this promise of the model (tandem calibrate --guarantee) is kept "
+           "here, such as recall=0.9, or all; may be given several times")
+      .OneValueEachTime();
+  flags.Add("--unanswerable", options.unanswerable,
+            "Queries without an answer that no-answer is checked with: a file of JSON lines, or "
+            "held-out (default: held-out, if it was promised with it)");
   flags.Add("--format", options.format, "text, tsv or json")
       .OneOf({"text", "tsv", "json"})
       .ShowDefault();
@@ -200,9 +208,27 @@ void CheckInputs(const EvaluateOptions& options) {
   if (with_model) CheckModelInputs(options);
 }
 
+void CheckGuaranteeFlags(const EvaluateOptions& options) {
+  if (options.guarantees.empty()) {
+    if (!options.unanswerable.empty()) throw UsageError("--unanswerable needs --guarantee");
+    return;
+  }
+  const char* excluded = options.models.empty()         ? "--run"
+                         : IsSuite(options)             ? "further models, data sets and suites"
+                         : !options.candidates.empty()  ? "--candidates"
+                         : options.pool                 ? "--pool"
+                         : options.by_document          ? "--by-document"
+                         : options.ignore_identical_ids ? "--ignore-identical-ids"
+                                                        : nullptr;
+  if (excluded == nullptr) return;
+  throw UsageError(fmt::format(
+      "--guarantee checks one model on the corpus of one data set; it excludes {}", excluded));
+}
+
 // Checks all flags before any file is opened.
 void CheckEvaluateOptions(const EvaluateOptions& options) {
   CheckInputs(options);
+  CheckGuaranteeFlags(options);
   if (!options.measures.empty()) eval::ParseMeasures(options.measures);
   if (!options.thresholds.empty()) eval::ParseTargets(options.thresholds);
   if (!options.thresholds.empty() && !options.apply_thresholds.empty()) {

@@ -46,6 +46,8 @@ struct EvaluateOptions {
   std::string thresholds;  // targets, comma-separated (eval/samples/thresholds.h); "": none
   std::string
       apply_thresholds;  // file of chosen ones (commands/evaluate/threshold_file.h); "": none
+  std::vector<std::string> guarantees;  // names of the model's promises, or "all"
+  std::string unanswerable;             // as CalibrateOptions::unanswerable; "": as was promised
   std::string format = "text";
 
   bool cuts_at_scores() const { return !thresholds.empty() || !apply_thresholds.empty(); }

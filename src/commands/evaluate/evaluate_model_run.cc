@@ -19,8 +19,10 @@
 #include "commands/evaluate/evaluate_command.h"
 #include "commands/evaluate/evaluate_model.h"
 #include "commands/evaluate/evaluation_output.h"
+#include "commands/evaluate/guarantee_check.h"
 #include "commands/evaluate/model_thresholds.h"
 #include "commands/evaluate/views_output.h"
+#include "commands/guarantees/judged_rows.h"
 #include "commands/identical_ids.h"
 #include "commands/judged_set.h"
 #include "commands/model/load_model.h"
@@ -145,6 +147,13 @@ FurtherFigures ViewsOf(const Ranker& ranker, const data::Dataset& dataset, const
   return ViewsFigures(eval::MakeEmbeddingViews(embeddings.rows(), views), ids);
 }
 
+void AddGuarantees(const GuaranteeMeasurement& measured, GuaranteeCheck* check,
+                   ModelEvaluation* result) {
+  MeasureGuarantees(measured, check);
+  result->further.push_back(GuaranteeFigures(*check, OutputStyle()));
+  result->broken_guarantee = BrokenGuarantee(*check);
+}
+
 }  // namespace
 
 ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set,
@@ -169,10 +178,14 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
     saved = ReadThresholds(options.apply_thresholds);
     CheckApplicable(*saved, *source);
   }
+  std::optional<GuaranteeCheck> guarantees;
+  if (!options.guarantees.empty()) guarantees = PlanGuaranteeCheck(model, set, judged, options);
   const std::optional<weights::Calibration> calibration = CalibrationToMeasure(model, set, options);
-  const bool samples = calibration || eval::NeedsSamples(measures) || options.cuts_at_scores();
+  const bool samples =
+      guarantees || calibration || eval::NeedsSamples(measures) || options.cuts_at_scores();
   search::SearchedRows rows;
-  const CorpusRanking wanted{.top_k = DepthFor(options, measures, dataset.documents.size()),
+  const size_t depth = DepthFor(options, measures, dataset.documents.size());
+  const CorpusRanking wanted{.top_k = guarantees ? std::max(depth, kGuaranteeDepth) : depth,
                              .relevance_level = samples ? options.relevance_level : 0,
                              .keep = options.cuts_at_scores() ? &rows : nullptr,
                              .ignore_identical_ids = options.ignore_identical_ids};
@@ -213,6 +226,10 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
     WarnOfApplied(applied);
     result.further.push_back(AppliedFigures(applied, OutputStyle()));
   }
+  if (guarantees) {
+    AddGuarantees({model, judged, retrieved, wanted.top_k, options, set.folder}, &*guarantees,
+                  &result);
+  }
   if (options.views) result.further.push_back(ViewsOf(ranker, dataset, retrieved.run, options));
   return result;
 }
@@ -224,6 +241,7 @@ void Print(const ModelEvaluation& found, const EvaluateOptions& options) {
   if (found.thresholds) WarnOfUnknown(*found.thresholds);
   std::cout << FormatEvaluation(found.evaluation, options.format, OutputStyle(), options.per_query,
                                 found.further);
+  if (!found.broken_guarantee.empty()) throw CheckFailed(found.broken_guarantee);
   if (found.thresholds) CheckTargetsMet(*found.thresholds);
 }
 

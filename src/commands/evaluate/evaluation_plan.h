@@ -42,6 +42,8 @@ struct ModelEvaluation {
   size_t corpus = 0;                               // documents of the set
   std::vector<FurtherFigures> further = {};        // only for one model on one set
   std::optional<ThresholdReport> thresholds = {};  // if asked for; `further` shows them too
+  // The error of a guarantee that is broken, for after everything is printed; "": none is.
+  std::string broken_guarantee = {};
 };
 
 // Plans what the flags and, if there is one, the suite ask for; the sets of the flags come first. A
