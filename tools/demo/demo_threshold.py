@@ -14,7 +14,8 @@ def sentence(name, chosen):
     ten = 10 * precision["value"]
     what = "nine of ten" if chosen["met"] and ten < 9.25 else f"{ten:.1f} of ten"
     text = (f"{name}: at score {score['value']:.2f} and above {what} results are right (a package's "
-            f"siblings count as right), and {chosen['recall']['value']:.0%} of what is right is found.")
+            f"siblings count as right), and {chosen['recall']['value']:.0%} of what is right is found. The score was "
+            "chosen on these same queries, so that nothing is promised of others: tandem calibrate --guarantee does.")
     if not chosen["met"]:
         text += " That is the best possible: no score makes nine of ten right."
     return text

@@ -163,7 +163,8 @@ std::string ThresholdSentence(const LabelledEvaluation& one) {
             : fmt::format("right (of grade {:g} or more)", one.record.dataset.relevance_level);
     return fmt::format(
         "With the threshold {} ({}: {}), chosen on these same queries, {} of the results are {} "
-        "and {} of the right documents are found.",
+        "and {} of the right documents are found; of other queries that promises nothing "
+        "(tandem calibrate --guarantee does).",
         Fixed(row.score, 3), one.label, row.target, Percent(row.precision, 0), right,
         Percent(row.recall, 0));
   }
