@@ -37,6 +37,17 @@ search::RetrieveOptions RetrieveOptionsOf(const CalibrateOptions& options) {
           .cache = CacheUnless(options.no_cache)};
 }
 
+// A promise of precision counts a query that gets nothing as one with nothing wrong.
+void WarnOfPrecision(const weights::Guarantee& guarantee) {
+  if (guarantee.promise.kind != eval::PromiseKind::kPrecision || guarantee.nothing == 1) return;
+  const double of_shown = guarantee.loss / (1 - guarantee.nothing);
+  if (of_shown <= guarantee.promise.risk()) return;
+  Warn(
+      fmt::format("{}: {:.1f} % of the queries get nothing, which counts as nothing wrong; of what "
+                  "the others are shown {:.1f} % is wrong",
+                  guarantee.Name(), 100 * guarantee.nothing, 100 * of_shown));
+}
+
 void RemarkOnStudy(const GuaranteeStudy& study) {
   if (study.without_positive > 0) {
     Note(fmt::format("queries without a positive, left out of recall: {}", study.without_positive));
@@ -45,6 +56,7 @@ void RemarkOnStudy(const GuaranteeStudy& study) {
     Warn(fmt::format("queries that lack the field, left out: {}", study.without_group));
   }
   for (const StudiedGuarantee& one : study.guarantees) {
+    if (one.promised) WarnOfPrecision(one.guarantee);
     if (one.promised && one.guarantee.nothing == 1) {
       Warn(
           fmt::format("{}: it is kept by showing nothing at all: too much is wrong at every "

@@ -236,6 +236,24 @@ TEST_F(GuaranteeCommand, PrecisionSaysWhatItCountsAndHowManyItTests) {
   EXPECT_THAT(none.err, HasSubstr("--judged-only: no document"));
 }
 
+// A query that gets nothing has nothing wrong, so that others may have more wrong than was
+// promised.
+TEST_F(GuaranteeCommand, PrecisionSaysWhatTheQueriesGetThatGetSomething) {
+  size_t warned = 0, silent = 0;
+  for (const double level : {0.02, 0.3, 0.6, 0.8, 0.9}) {
+    const ProgramResult result = Guarantee({"--guarantee", fmt::format("precision={}@0.8", level)});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const double loss = Written()["promises"][0]["loss"],
+                 nothing = Written()["promises"][0]["nothing"];
+    const bool more = nothing < 1 && loss / (1 - nothing) > 1 - level;
+    EXPECT_EQ(result.err.find("which counts as nothing wrong") != std::string::npos, more) << level;
+    EXPECT_EQ(result.err.find("kept by showing nothing at all") != std::string::npos, nothing == 1);
+    ++(more ? warned : silent);
+  }
+  EXPECT_GT(warned, 0U);
+  EXPECT_GT(silent, 0U);
+}
+
 TEST_F(GuaranteeCommand, ADryRunAndADepthAreSaid) {
   const ProgramResult dry = Guarantee({"--guarantee", "precision=0.5", "--dry-run"});
   ASSERT_EQ(dry.exit_code, 0) << dry.err;
