@@ -115,8 +115,9 @@ BatchProblem ValuesProblem(const EmbeddingBatch& batch) {
     if (weight >= 0) continue;
     return {"weights", fmt::format("must be 0 or more, found {}", weight)};
   }
-  for (const auto& [field, scores] : {std::pair{"bank_positives", &batch.bank_positives},
-                                      std::pair{"bank_negatives", &batch.bank_negatives}}) {
+  for (const auto& [field, scores] :
+       {std::pair{"parameters.bank_positives", &batch.bank_positives},
+        std::pair{"parameters.bank_negatives", &batch.bank_negatives}}) {
     if (!scores->empty() && !batch.params.Knows("bank")) {
       return {field, fmt::format("are scores of earlier batches, which the objective {} does not "
                                  "compare with: leave them out, or take mann_whitney",

@@ -69,12 +69,12 @@ TEST(EmbeddingLoss, ScoreBanksHoldFiniteNumbersOfAnObjectiveThatHasOne) {
   batch.bank_negatives = {0.5, -0.25};
   EXPECT_EQ(ValuesProblem(batch).text, "");
   batch.bank_negatives.push_back(NAN);
-  EXPECT_EQ(ValuesProblem(batch).field, "bank_negatives");
+  EXPECT_EQ(ValuesProblem(batch).field, "parameters.bank_negatives");
   EXPECT_EQ(ValuesProblem(batch).text, "must be finite, found nan");
   EmbeddingBatch other = GradedBatch("bixse");
   EXPECT_EQ(ValuesProblem(other).text, "");
   other.bank_positives = {0.5};
-  EXPECT_EQ(ValuesProblem(other).field, "bank_positives");
+  EXPECT_EQ(ValuesProblem(other).field, "parameters.bank_positives");
 }
 
 TEST(EmbeddingLoss, WithoutABiasThatOfTheBatchIsTaken) {

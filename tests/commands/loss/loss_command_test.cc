@@ -155,8 +155,9 @@ TEST_F(LossCommand, NamesCaseAndFieldOfBrokenInput) {
               "case 1: weights must have 2 numbers, one for each query, found 1");
   ExpectError(with("weights", {1, -0.5}), 3, "case 1: weights must be 0 or more, found -0.5");
   ExpectError(with("weights", 2), 3, "case 1: weights must be a list, found number");
-  ExpectError(with("bank_positives", {0.5}), 3,
-              "case 1: bank_positives are scores of earlier batches, which the objective infonce "
+  ExpectError(with("parameters", {{"bank_positives", json::array({0.5})}}), 3,
+              "case 1: parameters.bank_positives are scores of earlier batches, which the "
+              "objective infonce "
               "does not compare with: leave them out, or take mann_whitney");
   ExpectError(with("negative_mask", {{0, 1}}), 3,
               "case 1: negative_mask must have 2 rows, found 1");
