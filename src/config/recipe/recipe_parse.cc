@@ -107,6 +107,7 @@ LoadedRecipe ParseRecipe(std::string_view text, std::string_view name,
   RecipeReader reader(layers, catalogues);
   Fill(loaded.recipe, reader);
   CheckTogether(reader, loaded.recipe);
+  reader.LeaveTable("tune");  // of `tandem tune` (config/tune/tune_recipe.h)
   reader.CheckUnknownKeys();
   reader.ThrowFirstMistake();
   if (idle_keys == IdleKeys::kRefuse) reader.CheckIdleKeys(loaded.recipe);

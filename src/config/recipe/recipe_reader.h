@@ -97,6 +97,9 @@ class RecipeReader {
     if (!problem.text.empty()) Complain(Key(problem.name), problem.text);
   }
 
+  // Takes a table that somebody else reads as known, with all that is in it.
+  void LeaveTable(std::string_view path) { left_tables_.emplace(path); }
+
   void CheckUnknownKeys() {
     for (size_t layer = 0; layer < layers_.size(); ++layer) Walk(layer, layers_[layer].table, "");
   }
@@ -252,7 +255,7 @@ class RecipeReader {
     for (const auto& [key, node] : table) {
       const std::string path =
           prefix.empty() ? std::string(key.str()) : fmt::format("{}.{}", prefix, key.str());
-      if (keys_.contains(path)) continue;
+      if (keys_.contains(path) || left_tables_.contains(path)) continue;
       const toml::table* inner = node.as_table();
       if (lists_.contains(path)) {
         WalkList(layer, node, path);
@@ -311,6 +314,7 @@ class RecipeReader {
   std::string_view table_;                          // the one whose fields are being visited
   std::set<std::string, std::less<>> tables_;       // all that were visited
   std::set<std::string, std::less<>> lists_;        // paths of all lists of tables
+  std::set<std::string, std::less<>> left_tables_;  // that somebody else reads
   std::set<std::string, std::less<>> keys_;         // paths of all known keys
   std::set<std::string, std::less<>> open_tables_;  // whose unknown keys are not complained about
   std::map<std::string, std::string> notes_;        // by table: " for the objective infonce"

@@ -1,0 +1,27 @@
+// Which keys of a recipe can be searched, and the values that [tune] gives them. Internal to
+// reading [tune].
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "config/recipe/recipe_parse.h"
+#include "config/recipe/toml_layer.h"
+#include "config/tune/tune_recipe.h"
+
+namespace tandem::config {
+
+// The keys of [tune] that are no keys of a recipe.
+inline constexpr std::string_view kTuneKeys[] = {"average", "keep",  "keep_split", "most_loss",
+                                                 "retrain", "rungs", "test",       "test_split"};
+
+// The keys to search in the [tune] of all layers, of which the last one that has a key counts.
+// `recipe` is the one that they are searched around. Throws RecipeError at the first mistake.
+std::vector<SearchKey> ReadSearchKeys(std::span<const TomlLayer> layers, const Recipe& recipe,
+                                      RecipeCatalogues catalogues);
+
+// The entry that `table` names in a recipe; null for tables that name none.
+EntryRecipe* EntryOf(Recipe& recipe, std::string_view table);
+
+}  // namespace tandem::config

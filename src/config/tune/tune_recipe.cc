@@ -1,0 +1,71 @@
+#include "config/tune/tune_recipe.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/files/files.h"
+#include "config/recipe/recipe_reader.h"
+#include "config/recipe/toml_layer.h"
+#include "config/tune/search_keys.h"
+#include "config/tune/trial_text.h"
+
+namespace tandem::config {
+namespace {
+
+// The keys of [tune] that say how trials are made and chosen.
+void ReadTuneKeys(TuneRecipe& tune, RecipeReader& reader) {
+  reader.Table("tune", "");
+  reader.Field("keep", tune.keep, {});
+  reader.Field("keep_split", tune.keep_split, {});
+  reader.Field("most_loss", tune.most_loss, {.range = {0, 1}});
+  reader.Field("average", tune.average, {.range = {0, 1}});
+  reader.Field("test", tune.test, {});
+  reader.Field("test_split", tune.test_split, {});
+  reader.Field("retrain", tune.retrain, {});
+  reader.Field("rungs", tune.rungs, {.unit = "rungs", .range = {1, 5}});
+  if (tune.most_loss && tune.keep.empty()) {
+    reader.Complain("tune.most_loss", "does nothing here: needs tune.keep");
+  }
+  for (const double weight : tune.average) {
+    if (weight > 0 && weight < 1) continue;
+    reader.Complain("tune.average",
+                    fmt::format("has {}; weights of the tuned model between 0 and 1 are expected, "
+                                "whose ends are the base and the tuned model themselves",
+                                weight));
+  }
+}
+
+}  // namespace
+
+LoadedTune ParseTune(std::string_view text, std::string_view name,
+                     std::span<const std::string> sets, RecipeCatalogues catalogues) {
+  LoadedTune loaded{.recipe = ParseRecipe(text, name, sets, catalogues)};
+  std::vector<TomlLayer> layers;
+  layers.push_back(ParseFileLayer(text, name));
+  for (const std::string& set : sets) layers.push_back(ParseSetLayer(set));
+  RecipeReader reader(layers, catalogues);
+  ReadTuneKeys(loaded.tune, reader);
+  reader.ThrowFirstMistake();
+  loaded.tune.keys = ReadSearchKeys(layers, loaded.recipe.recipe, catalogues);
+  loaded.text = TextWithoutTune(layers, catalogues);
+  return loaded;
+}
+
+LoadedTune LoadTune(const std::filesystem::path& file, std::span<const std::string> sets,
+                    RecipeCatalogues catalogues) {
+  std::string text;
+  try {
+    text = ReadFile(file);
+  } catch (const DataError& error) {  // a wrong path to a recipe is a usage error
+    throw UsageError(error.what());
+  }
+  return ParseTune(text, file.native(), sets, catalogues);
+}
+
+LoadedRecipe MakeTrialRecipe(const LoadedTune& tune, std::string_view name,
+                             Assignment* assignment) {
+  const std::string text = TextWith(tune.text, assignment, tune.recipe.catalogues);
+  return ParseRecipe(text, name, {}, tune.recipe.catalogues);
+}
+
+}  // namespace tandem::config

@@ -1,0 +1,89 @@
+#include "tune/brackets.h"
+
+#include <algorithm>
+
+namespace tandem::tune {
+namespace {
+
+int64_t Power(int64_t exponent) {
+  int64_t power = 1;
+  for (int64_t i = 0; i < exponent; ++i) power *= kEta;
+  return power;
+}
+
+// The most trials that a bracket can have for so many units; 0: not even one.
+int64_t MostTrials(int64_t units, int64_t rounds, int64_t rungs) {
+  int64_t trials = 0;
+  while (UnitsOf(MakeBracket(trials + 1, rounds, rungs)) <= units) ++trials;
+  return trials;
+}
+
+// Adds a bracket, unless there are `most_trials` already.
+void AddWithin(int64_t most_trials, const Bracket& bracket, int64_t rungs,
+               std::vector<Bracket>* brackets) {
+  const int64_t trials = std::min(most_trials - TrialsOf(*brackets), bracket.rungs.front().trials);
+  if (trials <= 0) return;
+  const auto rounds = static_cast<int64_t>(bracket.rungs.size());
+  brackets->push_back(MakeBracket(trials, rounds, rungs));
+}
+
+}  // namespace
+
+int64_t FullUnits(int64_t rungs) { return Power(rungs - 1); }
+
+Bracket MakeBracket(int64_t trials, int64_t rounds, int64_t rungs) {
+  Bracket bracket;
+  for (int64_t round = 0; round < rounds; ++round) {
+    bracket.rungs.push_back({trials, Power(rungs - rounds + round)});
+    trials = std::max<int64_t>(1, trials / kEta);
+  }
+  return bracket;
+}
+
+int64_t UnitsOf(const Bracket& bracket) {
+  int64_t units = 0;
+  int64_t before = 0;
+  for (const Rung& rung : bracket.rungs) {
+    units += rung.trials * (rung.units - before);
+    before = rung.units;
+  }
+  return units;
+}
+
+int64_t TrialsOf(const std::vector<Bracket>& brackets) {
+  int64_t trials = 0;
+  for (const Bracket& bracket : brackets) trials += bracket.rungs.front().trials;
+  return trials;
+}
+
+int64_t UnitsOf(const std::vector<Bracket>& brackets) {
+  int64_t units = 0;
+  for (const Bracket& bracket : brackets) units += UnitsOf(bracket);
+  return units;
+}
+
+std::vector<Bracket> HyperbandBrackets(int64_t rungs, int64_t most_trials) {
+  std::vector<Bracket> brackets;
+  for (int64_t rounds = rungs; rounds >= 1; --rounds) {
+    const int64_t trials = (rungs * Power(rounds - 1) + rounds - 1) / rounds;  // rounded up
+    AddWithin(most_trials, MakeBracket(trials, rounds, rungs), rungs, &brackets);
+  }
+  return brackets;
+}
+
+std::vector<Bracket> BracketsFor(int64_t units, int64_t rungs, int64_t most_trials) {
+  for (int64_t count = rungs; count >= 1; --count) {
+    std::vector<Bracket> brackets;
+    bool enough = true;
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t rounds = rungs - i;
+      const int64_t trials = MostTrials(units / count, rounds, rungs);
+      enough = enough && trials >= (count == 1 ? 1 : Power(rounds - 1));
+      if (enough) AddWithin(most_trials, MakeBracket(trials, rounds, rungs), rungs, &brackets);
+    }
+    if (enough) return brackets;
+  }
+  return {};
+}
+
+}  // namespace tandem::tune

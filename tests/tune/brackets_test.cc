@@ -1,0 +1,67 @@
+#include "tune/brackets.h"
+
+#include <gtest/gtest.h>
+
+namespace tandem::tune {
+namespace {
+
+TEST(Brackets, AreThoseOfHyperbandsPaper) {
+  // Li et al. 2018, table 1: R = 81, eta = 3.
+  const std::vector<Bracket> brackets = HyperbandBrackets(5, 1000);
+  ASSERT_EQ(brackets.size(), 5U);
+  EXPECT_EQ(brackets[0].rungs, (std::vector<Rung>{{81, 1}, {27, 3}, {9, 9}, {3, 27}, {1, 81}}));
+  EXPECT_EQ(brackets[1].rungs, (std::vector<Rung>{{34, 3}, {11, 9}, {3, 27}, {1, 81}}));
+  EXPECT_EQ(brackets[2].rungs, (std::vector<Rung>{{15, 9}, {5, 27}, {1, 81}}));
+  EXPECT_EQ(brackets[3].rungs, (std::vector<Rung>{{8, 27}, {2, 81}}));
+  EXPECT_EQ(brackets[4].rungs, (std::vector<Rung>{{5, 81}}));
+  EXPECT_EQ(TrialsOf(brackets), 81 + 34 + 15 + 8 + 5);
+}
+
+TEST(Brackets, ATrialPaysOnlyForWhatIsNew) {
+  // 9 trials of one unit, 3 go on for two more, 1 for six more.
+  EXPECT_EQ(UnitsOf(MakeBracket(9, 3, 3)), 9 + 3 * 2 + 6);
+  EXPECT_EQ(UnitsOf(MakeBracket(5, 2, 3)), 5 * 3 + 6);
+  EXPECT_EQ(UnitsOf(MakeBracket(1, 3, 3)), FullUnits(3));
+  EXPECT_EQ(FullUnits(1), 1);
+}
+
+TEST(Brackets, AreCutWhereTheSpaceEnds) {
+  const std::vector<Bracket> brackets = HyperbandBrackets(3, 11);
+  ASSERT_EQ(brackets.size(), 2U);
+  EXPECT_EQ(brackets[1].rungs, (std::vector<Rung>{{2, 3}, {1, 9}}));
+  EXPECT_EQ(TrialsOf(brackets), 11);
+}
+
+TEST(Brackets, ABudgetIsSharedAndNeverExceeded) {
+  for (int64_t rungs = 1; rungs <= 4; ++rungs) {
+    const int64_t full = FullUnits(rungs);
+    EXPECT_TRUE(BracketsFor(full - 1, rungs, 1000).empty());
+    int64_t before = 0;
+    for (int64_t units = full; units < 12 * full; ++units) {
+      const std::vector<Bracket> brackets = BracketsFor(units, rungs, 1000);
+      ASSERT_FALSE(brackets.empty());
+      EXPECT_LE(UnitsOf(brackets), units);
+      EXPECT_EQ(brackets.front().rungs.size(), static_cast<size_t>(rungs));
+      EXPECT_EQ(brackets.front().rungs.back().units, full);
+      if (brackets.size() == 1) {
+        EXPECT_GE(TrialsOf(brackets), before);
+        before = TrialsOf(brackets);
+      }
+    }
+  }
+}
+
+TEST(Brackets, OfThreeRungsAtSomeBudgets) {
+  EXPECT_EQ(BracketsFor(9, 3, 99), (std::vector<Bracket>{MakeBracket(1, 3, 3)}));
+  EXPECT_EQ(BracketsFor(21, 3, 99), (std::vector<Bracket>{MakeBracket(9, 3, 3)}));
+  // 42 units are enough for two brackets of 21 each, where the second has 5 trials.
+  EXPECT_EQ(BracketsFor(42, 3, 99),
+            (std::vector<Bracket>{MakeBracket(9, 3, 3), MakeBracket(5, 2, 3)}));
+  EXPECT_EQ(
+      BracketsFor(63, 3, 99),
+      (std::vector<Bracket>{MakeBracket(9, 3, 3), MakeBracket(5, 2, 3), MakeBracket(2, 1, 3)}));
+  EXPECT_EQ(TrialsOf(BracketsFor(63, 3, 4)), 4);
+}
+
+}  // namespace
+}  // namespace tandem::tune
