@@ -57,6 +57,7 @@ struct ValidationReport {
   bool best = false;  // the best of the run so far
   double seconds = 0;
   std::span<const MeasuredValue> further;  // of the measures in validation.report
+  std::span<const QueryValue> queries;     // Validated::queries
 };
 
 // The progress of a mining round.

@@ -65,7 +65,8 @@ Next ValidationObserver::Validate(const Loop& loop) {
                             .value = value,
                             .best = best,
                             .seconds = seconds,
-                            .further = found->further});
+                            .further = found->further,
+                            .queries = found->queries});
   return OutOfPatience() ? Next::kStop : Next::kGoOn;
 }
 

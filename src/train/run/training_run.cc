@@ -19,6 +19,7 @@
 #include "train/checks/extension.h"
 #include "train/checks/resources.h"
 #include "train/observers/checkpoint_observer.h"
+#include "train/observers/pause_observer.h"
 #include "train/observers/profile_observer.h"
 #include "train/run/checkpoint.h"
 #include "train/run/loop.h"
@@ -110,10 +111,11 @@ void CheckHasTensors(const RunFolder& folder, int64_t step) {
       "and its model or the last line of its metrics.jsonl is gone; start a new run");
 }
 
-// Runs the loop to its end. If the run diverges, the error names the last checkpoint. `save` writes
-// the model of an interrupted run, on rank 0, and returns what is to be said of it.
-void RunLoop(Loop& loop, const RunFolder& folder, const StopRequest& stop,
-             const std::function<std::string()>& save) {
+// Runs the loop to its end; returns false if it pauses before. If the run diverges, the error names
+// the last checkpoint. `save` writes the model of an interrupted run, on rank 0, and returns what
+// is to be said of it. `pause` is null in a run without validation.
+bool RunLoop(Loop& loop, const RunFolder& folder, const StopRequest& stop,
+             const PauseObserver* pause, const std::function<std::string()>& save) {
   bool complete = false;
   try {
     complete = loop.Run();
@@ -125,7 +127,8 @@ void RunLoop(Loop& loop, const RunFolder& folder, const StopRequest& stop,
         last ? fmt::format("The last good checkpoint is {}", folder.Checkpoint(*last).native())
              : std::string("No checkpoint had been saved yet")));
   }
-  if (complete) return;
+  if (complete) return true;
+  if (pause != nullptr && pause->paused()) return false;
   const int64_t step = loop.state().step;
   // Another process of the group may have been asked to stop; all end with the same exit code.
   const auto asked = static_cast<int64_t>(StopSignal(stop));
@@ -210,6 +213,12 @@ void TrainIn(const RunFolder& folder, Trainer& trainer, const Continuation& cont
   if (trainer.miner && group.leads()) trainer.miner->set_scratch(folder.mining());
   std::vector<LoopObserver*> list = std::move(profilers);
   for (LoopObserver* observer : observers.List()) list.push_back(observer);
+  std::optional<PauseObserver> pause;
+  if (observers.validation() != nullptr) {
+    pause.emplace(*observers.validation(), options.pause_share);
+    list.push_back(&*pause);
+  }
+  list.insert(list.end(), options.observers.begin(), options.observers.end());
   Updater updater = MakeUpdater(trainer, plan);
   Loop loop(PartsOf(trainer, updater), LoopOptionsOf(trainer, plan), list);
   if (checkpoint) {
@@ -220,11 +229,11 @@ void TrainIn(const RunFolder& folder, Trainer& trainer, const Continuation& cont
       folder.Prune(plan, *checkpoint, validation != nullptr ? validation->best_step : 0);
     }
   }
-  RunLoop(loop, folder, options.stop, [&] {
+  const bool complete = RunLoop(loop, folder, options.stop, pause ? &*pause : nullptr, [&] {
     tensor::TrimTensorArena();  // frees memory of the steps for the best weights
     return SaveStoppedModel(trainer, folder, loop.state(), observers.validation());
   });
-  if (!group.leads()) return;
+  if (!complete || !group.leads()) return;
   folder.RemoveMining();      // files of an interrupted round that was not due again
   tensor::TrimTensorArena();  // frees memory of the steps for the best weights
   SaveModel(trainer, folder, loop.state(), observers.validation(), logs->metrics);

@@ -14,6 +14,8 @@
 
 namespace tandem::train {
 
+class LoopObserver;
+
 struct RunOptions {
   std::filesystem::path output;  // empty: the recipe's `output`
   bool resume = false;
@@ -29,6 +31,11 @@ struct RunOptions {
   bool restarted = false;
   // Begin even if memory or disk surely have too little room (train/checks/resources.h).
   bool ignore_limits = false;
+  // Below 1: the run saves a checkpoint and RunTraining returns at the first validation from this
+  // share of the run's length on (train/observers/pause_observer.h). `resume` goes on from there,
+  // and the whole run writes the bytes of one without a pause, but for wall times.
+  double pause_share = 1;
+  std::vector<LoopObserver*> observers;  // further ones, which must outlive the run
 };
 
 // Trains and writes the run folder (docs/training.md). Reads everything before it writes anything.

@@ -214,6 +214,10 @@ class MeasureValidator final : public Validator {
     for (size_t m = 1; m < measures_.size(); ++m) {
       validated.further.push_back({measures_[m].name(), evaluation.measures[m].mean.value_or(0)});
     }
+    const std::vector<std::optional<double>>& values = evaluation.measures.front().per_query;
+    for (size_t q = 0; q < values.size(); ++q) {
+      if (values[q]) validated.queries.push_back({evaluation.queries[q], *values[q]});
+    }
     return validated;
   }
 

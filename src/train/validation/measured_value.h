@@ -10,4 +10,10 @@ struct MeasuredValue {
   double value = 0;
 };
 
+// The value of the deciding measure for one query.
+struct QueryValue {
+  std::string query;  // its id
+  double value = 0;
+};
+
 }  // namespace tandem::train

@@ -1,27 +1,38 @@
 #include "train/validation/run_validation.h"
 
 namespace tandem::train {
+namespace {
+
+ValidatorOptions OptionsOf(const RunData& data, const ResolvedRun& run,
+                           const model::DualEncoder& model) {
+  return {.prompts = ValidationPrompts(data, run.recipe().validation, model),
+          .precision = run.precision,
+          .threads = run.threads,
+          .group = run.group};
+}
+
+}  // namespace
+
+std::unique_ptr<Validator> MakeRankingValidator(const RunData& data, const ResolvedRun& run,
+                                                const model::DualEncoder& model) {
+  const config::Recipe& recipe = run.recipe();
+  RankingMeasures measures{.measure = recipe.validation.measure,
+                           .report = recipe.validation.report,
+                           .relevance_level = data.RelevanceLevel(recipe.data),
+                           .seed = static_cast<uint64_t>(recipe.seed),
+                           .ignore_identical_ids = recipe.validation.ignore_identical_ids};
+  if (recipe.validation.pool) measures.pool = static_cast<size_t>(*recipe.validation.pool);
+  return MakeMeasureValidator(data.ValidationCorpus(), measures, OptionsOf(data, run, model));
+}
 
 std::unique_ptr<Validator> MakeValidator(const RunInputs& inputs,
                                          const TrainingObjective& objective) {
   const ResolvedRun& run = inputs.run;
-  const config::Recipe& recipe = run.recipe();
-  if (!recipe.validation.enabled()) return nullptr;
-  const ValidatorOptions options{
-      .prompts = ValidationPrompts(inputs.data, recipe.validation, *inputs.model),
-      .precision = run.precision,
-      .threads = run.threads,
-      .group = run.group};
-  if (recipe.validation.by_loss()) {
-    return MakeLossValidator(inputs.data, run.loaded, objective, *inputs.model, options);
-  }
-  RankingMeasures measures{.measure = recipe.validation.measure,
-                           .report = recipe.validation.report,
-                           .relevance_level = inputs.data.RelevanceLevel(recipe.data),
-                           .seed = static_cast<uint64_t>(recipe.seed),
-                           .ignore_identical_ids = recipe.validation.ignore_identical_ids};
-  if (recipe.validation.pool) measures.pool = static_cast<size_t>(*recipe.validation.pool);
-  return MakeMeasureValidator(inputs.data.ValidationCorpus(), measures, options);
+  const config::ValidationRecipe& recipe = run.recipe().validation;
+  if (!recipe.enabled()) return nullptr;
+  if (!recipe.by_loss()) return MakeRankingValidator(inputs.data, run, *inputs.model);
+  return MakeLossValidator(inputs.data, run.loaded, objective, *inputs.model,
+                           OptionsOf(inputs.data, run, *inputs.model));
 }
 
 }  // namespace tandem::train

@@ -14,4 +14,9 @@ namespace tandem::train {
 std::unique_ptr<Validator> MakeValidator(const RunInputs& inputs,
                                          const TrainingObjective& objective);
 
+// The one that ranks documents. The recipe of `run` has a validation by a measure. `data` must
+// outlive it.
+std::unique_ptr<Validator> MakeRankingValidator(const RunData& data, const ResolvedRun& run,
+                                                const model::DualEncoder& model);
+
 }  // namespace tandem::train

@@ -27,6 +27,9 @@ using ValidationProgress = std::function<bool(double share)>;
 struct Validated {
   double value = 0;                    // decides which model is best
   std::vector<MeasuredValue> further;  // other measures, which decide nothing
+  // Of which `value` is the mean, ascending by id; empty for the loss, and for a measure that has
+  // no values of single queries.
+  std::vector<QueryValue> queries;
 };
 
 // The number of documents that a validation ranks, and the size of their corpus; both 0 if it ranks

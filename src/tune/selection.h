@@ -1,0 +1,71 @@
+// Which of the finalists to take, if any: the paired test against the base, corrected for how many
+// there are.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "train/validation/measured_value.h"
+
+namespace tandem::tune {
+
+using QueryValues = std::vector<train::QueryValue>;
+
+// A model that may be chosen, with its values on the validation queries.
+struct Arm {
+  std::string name;  // "trial 7", "0.5 of trial 7"
+  QueryValues values;
+  // The largest loss on one of the sentinel sets, 0 where it gains on all; none: not measured.
+  std::optional<double> loss;
+};
+
+// An arm beside the base.
+struct ArmTest {
+  std::string name;
+  double value = 0;       // the mean over the queries
+  double gain = 0;        // over the base
+  double half_width = 0;  // of the interval of 95 % around `gain`: 1.96 sd / sqrt(n)
+  double p = 1;           // of the paired randomisation test, two-sided
+  double holm_p = 1;      // of all arms
+  std::optional<double> loss;
+  bool on_border = false;  // no other arm gains as much and loses as little, one of them better
+  bool allowed = true;     // it loses at most as much as it may
+};
+
+struct Selection {
+  double base = 0;
+  size_t queries = 0;
+  std::vector<ArmTest> arms;     // in the order given
+  std::optional<size_t> best;    // of the largest gain among those allowed
+  std::optional<size_t> chosen;  // of the largest gain among those that are seen to gain
+  // The gain that four of five samples of so many queries would show: (z(.975) + z(.8)) sd /
+  // sqrt(n) of the best arm's differences (docs/tuning.md).
+  double detectable = 0;
+  // Queries with which a gain of kSmallGain would be seen; none: it takes more than can be counted.
+  std::optional<size_t> queries_needed;
+};
+
+// The gain that sentences speak of where none is seen.
+inline constexpr double kSmallGain = 0.005;
+// Chance of taking a model that is no better, over all arms.
+inline constexpr double kLevel = 0.05;
+
+struct SelectionOptions {
+  uint64_t seed = 1;
+  int threads = 1;
+  std::optional<double> most_loss;  // that an arm may have; none: any
+};
+
+// The arms are tested by eval::SignFlipTest and Holm's correction; an arm is seen to gain where its
+// corrected p is below kLevel and its gain above 0. All have the queries of the base. Throws
+// DataError where they have others.
+Selection Select(const QueryValues& base, const std::vector<Arm>& arms,
+                 const SelectionOptions& options);
+
+// "train: trial 7 gains +0.0312 +- 0.0080 ..." or "do not train: ...".
+std::string VerdictText(const Selection& selection);
+
+}  // namespace tandem::tune
