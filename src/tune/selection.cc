@@ -14,7 +14,7 @@
 namespace tandem::tune {
 namespace {
 
-double MeanOf(std::span<const double> values) {
+double MeanOfNumbers(std::span<const double> values) {
   double sum = 0;
   for (const double value : values) sum += value;
   return values.empty() ? 0 : sum / static_cast<double>(values.size());
@@ -23,7 +23,7 @@ double MeanOf(std::span<const double> values) {
 // With n - 1; 0 for one value.
 double DeviationOf(std::span<const double> values) {
   if (values.size() < 2) return 0;
-  const double mean = MeanOf(values);
+  const double mean = MeanOfNumbers(values);
   double sum = 0;
   for (const double value : values) sum += (value - mean) * (value - mean);
   return std::sqrt(sum / static_cast<double>(values.size() - 1));
@@ -99,7 +99,7 @@ Selection Select(const QueryValues& base, const std::vector<Arm>& arms,
   Selection selection{.queries = base.size()};
   std::vector<double> values, p_values, deviations;
   for (const train::QueryValue& value : base) values.push_back(value.value);
-  selection.base = MeanOf(values);
+  selection.base = MeanOfNumbers(values);
   const double root = std::sqrt(static_cast<double>(std::max<size_t>(1, base.size())));
   constexpr double kTwoSided95 = 1.959963984540054;  // z(.975)
   constexpr double kPower80 = 0.8416212335729143;    // z(.8), as in eval/significance/power.h
@@ -109,7 +109,7 @@ Selection Select(const QueryValues& base, const std::vector<Arm>& arms,
     const eval::TestResult test =
         eval::SignFlipTest(differences, {.seed = options.seed, .threads = options.threads});
     p_values.push_back(test.p_value);
-    const double gain = MeanOf(differences);
+    const double gain = MeanOfNumbers(differences);
     selection.arms.push_back(
         {.name = arm.name,
          .value = selection.base + gain,

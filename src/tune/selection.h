@@ -8,11 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "train/validation/measured_value.h"
+#include "tune/query_values.h"
 
 namespace tandem::tune {
-
-using QueryValues = std::vector<train::QueryValue>;
 
 // A model that may be chosen, with its values on the validation queries.
 struct Arm {

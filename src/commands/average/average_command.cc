@@ -45,6 +45,8 @@ CommandBody ConfigureAverage(Flags& flags) {
 constexpr Example kAverageExamples[] = {
     {"tandem average models/base runs/mine/model --weight 0.5 --output models/between",
      "Half of what training changed: often nearly its gain, at less loss elsewhere"},
+    {"tandem average models/base runs/mine/model --weight 0.9 --output models/nearly",
+     "Nearly the tuned model"},
 };
 
 }  // namespace

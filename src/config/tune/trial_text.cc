@@ -4,10 +4,11 @@
 
 #include <charconv>
 #include <set>
-#include <sstream>
+#include <string>
 #include <utility>
 
 #include "config/recipe/recipe_text.h"
+#include "config/recipe/sources.h"
 #include "config/tune/search_keys.h"
 
 namespace tandem::config {
@@ -84,11 +85,49 @@ void PathsOf(const toml::table& table, const std::string& prefix, std::vector<st
   }
 }
 
+// A value in one line. Numbers have the shortest digits that read back to the same bits.
+std::string ValueText(const toml::node& node) {
+  if (const auto* const number = node.as_floating_point()) return FormatValue(number->get());
+  if (const toml::array* const list = node.as_array()) {
+    std::string text;
+    for (const toml::node& element : *list) {
+      text += fmt::format("{}{}", text.empty() ? "" : ", ", ValueText(element));
+    }
+    return fmt::format("[{}]", text);
+  }
+  return FormatValue(ValueOf(node, ParamKind::kString));
+}
+
+bool IsListOfTables(const toml::node& node) {
+  const toml::array* const list = node.as_array();
+  return list != nullptr && !list->empty() && list->is_homogeneous<toml::table>();
+}
+
+// The keys of a table in the order of their names, then the tables in it, each under its header.
+void AddTable(const toml::table& table, const std::string& path, std::string* text) {
+  for (const auto& [key, node] : table) {
+    if (node.is_table() || IsListOfTables(node)) continue;
+    *text += fmt::format("{} = {}\n", key.str(), ValueText(node));
+  }
+  for (const auto& [key, node] : table) {
+    const std::string inner =
+        path.empty() ? std::string(key.str()) : fmt::format("{}.{}", path, key.str());
+    if (const toml::table* const of_key = node.as_table()) {
+      *text += fmt::format("\n[{}]\n", inner);
+      AddTable(*of_key, inner, text);
+    } else if (IsListOfTables(node)) {
+      for (const toml::node& element : *node.as_array()) {
+        *text += fmt::format("\n[[{}]]\n", inner);
+        AddTable(*element.as_table(), inner, text);
+      }
+    }
+  }
+}
+
 std::string TextOf(const toml::table& table) {
-  std::ostringstream text;
-  text << toml::toml_formatter(
-      table, toml::toml_formatter::default_flags & ~toml::format_flags::allow_literal_strings);
-  return text.str() + "\n";
+  std::string text;
+  AddTable(table, "", &text);
+  return text;
 }
 
 // Erases the parameters of other entries than the one that `table` names in its recipe.
@@ -125,6 +164,16 @@ void EraseIdle(toml::table& table, RecipeCatalogues catalogues) {
   }
 }
 
+// A data set of training: what `from` says of one under these keys.
+toml::table SourceOf(const toml::table& from, const char* path) {
+  toml::table source;
+  if (const toml::node* const node = from.get(path)) source.insert_or_assign("path", *node);
+  for (const char* key : {"format", "split", "query_prompt", "document_prompt"}) {
+    if (const toml::node* const node = from.get(key)) source.insert_or_assign(key, *node);
+  }
+  return source;
+}
+
 }  // namespace
 
 std::string TextWithoutTune(std::span<const TomlLayer> layers, RecipeCatalogues catalogues) {
@@ -138,10 +187,34 @@ std::string TextWithoutTune(std::span<const TomlLayer> layers, RecipeCatalogues 
 std::string TextWith(const std::string& text, Assignment* assignment, RecipeCatalogues catalogues) {
   toml::table table = ParseFileLayer(text, "recipe").table;
   for (const auto& [key, value] : *assignment) {
+    if (value.empty()) {
+      EraseKey(table, key);
+      continue;
+    }
     Override(table, ParseSetLayer(fmt::format("{}={}", key, value)).table);
   }
   EraseIdle(table, catalogues);
   std::erase_if(*assignment, [&table](const auto& one) { return !HasKey(table, one.first); });
+  return TextOf(table);
+}
+
+std::string TextWithValidationTrained(const std::string& text, RecipeCatalogues catalogues) {
+  const Recipe recipe = ParseRecipe(text, "recipe", {}, catalogues).recipe;
+  toml::table table = ParseFileLayer(text, "recipe").table;
+  if (recipe.validation.data) {
+    toml::table validation = SourceOf(*table.get("validation")->as_table(), "data");
+    if (!HoldsLines(*recipe.validation.data)) {
+      validation.insert_or_assign("split", recipe.validation.split);
+    }
+    toml::table& data = *table.get("data")->as_table();
+    if (data.get("source") == nullptr) {
+      data.insert_or_assign("source", toml::array{SourceOf(data, "train")});
+      for (const char* key : {"train", "format", "split"}) data.erase(key);
+    }
+    data.get("source")->as_array()->push_back(validation);
+  }
+  table.erase("validation");  // held-out queries are trained on without it
+  EraseIdle(table, catalogues);
   return TextOf(table);
 }
 

@@ -18,4 +18,7 @@ std::string TextWithoutTune(std::span<const TomlLayer> layers, RecipeCatalogues 
 // others; so are they from the text.
 std::string TextWith(const std::string& text, Assignment* assignment, RecipeCatalogues catalogues);
 
+// `text` without [validation], whose data are one more data set of training.
+std::string TextWithValidationTrained(const std::string& text, RecipeCatalogues catalogues);
+
 }  // namespace tandem::config

@@ -47,6 +47,7 @@ LoadedTune ParseTune(std::string_view text, std::string_view name,
   ReadTuneKeys(loaded.tune, reader);
   reader.ThrowFirstMistake();
   loaded.tune.keys = ReadSearchKeys(layers, loaded.recipe.recipe, catalogues);
+  loaded.recipe.positions.merge(reader.Positions());
   loaded.text = TextWithoutTune(layers, catalogues);
   return loaded;
 }
@@ -66,6 +67,13 @@ LoadedRecipe MakeTrialRecipe(const LoadedTune& tune, std::string_view name,
                              Assignment* assignment) {
   const std::string text = TextWith(tune.text, assignment, tune.recipe.catalogues);
   return ParseRecipe(text, name, {}, tune.recipe.catalogues);
+}
+
+LoadedRecipe MakeRetrainingRecipe(const LoadedTune& tune, std::string_view name,
+                                  Assignment* assignment) {
+  const std::string text = TextWith(tune.text, assignment, tune.recipe.catalogues);
+  return ParseRecipe(TextWithValidationTrained(text, tune.recipe.catalogues), name, {},
+                     tune.recipe.catalogues);
 }
 
 }  // namespace tandem::config

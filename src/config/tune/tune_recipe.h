@@ -45,11 +45,11 @@ struct TuneRecipe {
 // A recipe, what it says of the search, and the text that trials are made of.
 struct LoadedTune {
   TuneRecipe tune;
-  LoadedRecipe recipe;  // without [tune], as `tandem train` reads it
+  LoadedRecipe recipe;  // as `tandem train` reads it, with positions of [tune]'s own keys
   std::string text;     // of the recipe with each `--set`, without [tune] and comments
 };
 
-// Values of keys, as TOML writes them, ascending by key.
+// Values of keys, as TOML writes them, ascending by key. An empty value: the key is not set.
 using Assignment = std::vector<std::pair<std::string, std::string>>;
 
 // Reads a recipe as LoadRecipe does, and its table [tune]. Throws RecipeError at the place of the
@@ -64,5 +64,10 @@ LoadedTune ParseTune(std::string_view text, std::string_view name,
 // Keys that do nothing beside the values, as `objective.temperature` where the objective has none,
 // are left out of the text, and out of `assignment`. `name` stands for the file in messages.
 LoadedRecipe MakeTrialRecipe(const LoadedTune& tune, std::string_view name, Assignment* assignment);
+
+// The recipe of a trial with these values that trains on its validation data too, beside its
+// training data, and validates no more.
+LoadedRecipe MakeRetrainingRecipe(const LoadedTune& tune, std::string_view name,
+                                  Assignment* assignment);
 
 }  // namespace tandem::config

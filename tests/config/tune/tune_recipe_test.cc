@@ -160,5 +160,61 @@ TEST(MakeTrialRecipe, KeepsWhatSetGave) {
   EXPECT_EQ(recipe.objective.params.Integer("count"), 5);
 }
 
+// The text that a trial's recipe has reads back to the recipe that it was made of.
+TEST(MakeTrialRecipe, TheTextHasEveryKindOfValue) {
+  const LoadedTune tune = ParseTune(R"(seed = 7
+model.base = "a \"b\"\nc"
+model.freeze = ["embeddings"]
+objective.name = "soft"
+objective.temperature = 0.05
+[data]
+mixture = "weight"
+grade_scale = [0, 3]
+masks.copies = false
+[[data.source]]
+path = "one"
+weight = 0.1
+[[data.source]]
+path = "two"
+[schedule]
+warmup = "5%"
+)",
+                                    "r.toml", {}, kTestCatalogues);
+  Assignment none;
+  const LoadedRecipe trial = MakeTrialRecipe(tune, "trial", &none);
+  EXPECT_EQ(trial.recipe, tune.recipe.recipe);
+  EXPECT_THAT(trial.text, HasSubstr("temperature = 0.05\n"));
+  EXPECT_THAT(trial.text, HasSubstr("\n[[data.source]]\npath = \"one\"\nweight = 0.1\n"));
+}
+
+TEST(MakeTrialRecipe, AnEmptyValueTakesAKeyOut) {
+  const LoadedTune tune = Parse("", {}, "train.steps = 9\noptimizer.clip = 2\n");
+  Assignment assignment = {{"optimizer.clip", ""}};
+  const LoadedRecipe trial = MakeTrialRecipe(tune, "trial", &assignment);
+  EXPECT_EQ(trial.recipe.optimizer.clip, 1.0);
+  EXPECT_TRUE(assignment.empty());
+}
+
+TEST(MakeRetrainingRecipe, ValidationDataAreTrainedOn) {
+  const LoadedTune tune = Parse(
+      "", {}, "validation.data = \"v\"\nvalidation.measure = \"mrr\"\ndata.split = \"some\"\n");
+  Assignment none;
+  const Recipe recipe = MakeRetrainingRecipe(tune, "again", &none).recipe;
+  EXPECT_FALSE(recipe.validation.enabled());
+  ASSERT_EQ(recipe.data.sources.size(), 2U);
+  EXPECT_EQ(recipe.data.sources[0].path, "d");
+  EXPECT_EQ(recipe.data.sources[0].split, "some");
+  EXPECT_EQ(recipe.data.sources[1].path, "v");
+  EXPECT_EQ(recipe.data.sources[1].split, "dev");
+}
+
+TEST(MakeRetrainingRecipe, HeldOutQueriesAreTrainedOn) {
+  const LoadedTune tune = Parse("", {}, "validation.holdout = \"10%\"\n");
+  Assignment none;
+  const Recipe recipe = MakeRetrainingRecipe(tune, "again", &none).recipe;
+  EXPECT_FALSE(recipe.validation.enabled());
+  EXPECT_EQ(recipe.data.train, "d");
+}
+
 }  // namespace
 }  // namespace tandem::config

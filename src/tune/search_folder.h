@@ -1,0 +1,45 @@
+// The folder that a search writes: the paths of its parts.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace tandem::tune {
+
+class SearchFolder {
+ public:
+  explicit SearchFolder(std::filesystem::path path) : path_(std::move(path)) {}
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path journal() const { return path_ / "journal.jsonl"; }
+  std::filesystem::path lock() const { return path_ / "tune.lock"; }
+  std::filesystem::path page() const { return path_ / "tune.html"; }
+  std::filesystem::path recipe() const { return path_ / "recipe.toml"; }  // of the choice
+  std::filesystem::path base_values() const { return path_ / "base/dev.jsonl"; }
+  std::filesystem::path retrained() const { return path_ / "retrained"; }  // a run folder
+  std::filesystem::path test_values(const std::string& model) const {
+    return path_ / "test" / (model + ".jsonl");
+  }
+  // "trials/007".
+  std::filesystem::path Trial(int64_t trial) const {
+    return path_ / "trials" / fmt::format("{:03}", trial);
+  }
+  std::filesystem::path TrialRecipe(int64_t trial) const { return Trial(trial) / "recipe.toml"; }
+  std::filesystem::path TrialRun(int64_t trial) const { return Trial(trial) / "run"; }
+  // Of the validation at a step.
+  std::filesystem::path TrialValues(int64_t trial, int64_t step) const {
+    return Trial(trial) / "dev" / fmt::format("step-{:08}.jsonl", step);
+  }
+  // Of the tuned model's weight: "averages/007-0.5".
+  std::filesystem::path Average(int64_t trial, double weight) const {
+    return path_ / "averages" / fmt::format("{:03}-{}", trial, weight);
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace tandem::tune

@@ -1,0 +1,43 @@
+// The plan of a search: which configurations it tries in which brackets. It is the journal's row
+// "plan", and never changes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/json/json.h"
+#include "config/tune/tune_recipe.h"
+#include "tune/brackets.h"
+#include "tune/budget.h"
+
+namespace tandem::tune {
+
+struct SearchPlan {
+  std::vector<Bracket> brackets;
+  std::vector<config::Assignment> configurations;  // trial 1 is the first
+};
+
+// The whole space, as far as a search could go: at most so many configurations are drawn.
+inline constexpr int64_t kMostConfigurations = 2000;
+
+// The mean length of the configurations over that of the recipe as it is, in queries (for a budget
+// in seconds) or in steps.
+double LengthFactor(const config::LoadedTune& tune,
+                    const std::vector<config::Assignment>& configurations, bool in_steps);
+
+// A hash of everything that decides what a search does but its data: the recipe, [tune], and the
+// budget.
+std::string SearchFingerprint(const config::LoadedTune& tune, const std::optional<Budget>& budget);
+
+Json PlanRow(const SearchPlan& plan, const std::string& fingerprint);
+// Throws ModelError for a row of another form.
+SearchPlan PlanOf(const Json& row, const std::string& file);
+
+// "17 configurations in 3 brackets: 9, 5 and 3; 1,260 steps of training, about 12 min".
+std::string PlanText(const SearchPlan& plan, int64_t rungs, const SearchCost& cost);
+
+// "optimizer.learning_rate = 1e-05, train.batch = 8"; "the recipe as it is" without values.
+std::string AssignmentText(const config::Assignment& assignment);
+
+}  // namespace tandem::tune

@@ -1,0 +1,86 @@
+#include "tune/test_data.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <unordered_set>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "data/judgements/judged_data.h"
+
+namespace tandem::tune {
+namespace {
+
+bool SamePath(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return std::filesystem::equivalent(a, b, error) && !error;
+}
+
+[[noreturn]] void RefuseTest(const config::LoadedTune& tune, const std::string& problem) {
+  throw tune.recipe.ErrorAt(
+      "tune.test",
+      fmt::format("{}; give data that nothing is chosen by, or leave it out", problem));
+}
+
+void CheckPaths(const config::LoadedTune& tune) {
+  const config::Recipe& recipe = tune.recipe.recipe;
+  const std::string& test = *tune.tune.test;
+  const std::string& split = tune.tune.test_split;
+  if (recipe.validation.data && SamePath(*recipe.validation.data, test) &&
+      recipe.validation.split == split) {
+    RefuseTest(tune, fmt::format("is split {} of {}, by which the search chooses", split, test));
+  }
+  if (recipe.data.sources.empty() && SamePath(recipe.data.train, test) &&
+      recipe.data.split == split) {
+    RefuseTest(tune, fmt::format("is split {} of {}, which is trained on", split, test));
+  }
+}
+
+using TextSet = std::unordered_set<std::string_view>;
+
+TextSet DevTexts(const train::JudgedCorpus& corpus) {
+  TextSet texts;
+  for (const data::JudgedQuery& query : corpus.judged)
+    texts.insert(corpus.queries->text(query.query));
+  return texts;
+}
+
+TextSet TrainingTexts(const train::RunData& data) {
+  TextSet texts;
+  for (const uint32_t example : data.training) {
+    texts.insert(data.set.queries.text(data.set.examples[example].query));
+  }
+  return texts;
+}
+
+void CheckTexts(const config::LoadedTune& tune, const data::Dataset& test, const TextSet& seen,
+                const char* what) {
+  size_t shared = 0;
+  for (const data::JudgedQuery& query : test.judged) {
+    shared += seen.contains(test.queries.text(query.query)) ? 1 : 0;
+  }
+  if (shared == 0) return;
+  const std::string text =
+      fmt::format("{} of the {} queries of tune.test", shared, test.judged.size());
+  if (2 * shared >= test.judged.size()) {
+    RefuseTest(tune, fmt::format("has {} queries, of which {} are {} queries too",
+                                 test.judged.size(), shared, what));
+  }
+  Warn(fmt::format("{} have the text of {} queries; the test is too kind by these", text, what));
+}
+
+}  // namespace
+
+void CheckTestData(const config::LoadedTune& tune, const train::RunData& data) {
+  if (!tune.tune.test) return;
+  CheckPaths(tune);
+  const data::JudgedData test = data::LoadJudgedData(*tune.tune.test, tune.tune.test_split);
+  CheckTexts(tune, test.dataset, DevTexts(data.ValidationCorpus()), "validation");
+  CheckTexts(tune, test.dataset, TrainingTexts(data), "training");
+}
+
+}  // namespace tandem::tune

@@ -1,0 +1,273 @@
+// `tandem tune` on a tiny model and data set: the whole search, its end after kills, what it
+// refuses.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/files/files.h"
+#include "commands/train/run_fixture.h"
+#include "support/run_tandem.h"
+
+namespace tandem {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+using Row = nlohmann::json;
+
+// 48 training queries in batches of 8 are 36 steps in 6 epochs: a validation at every fourth one.
+// It validates by what it trains on, where so few queries show a gain.
+class Tune : public RunTest {
+ protected:
+  Tune()
+      : RunTest("seed = 3\n" + kQuickRecipe + R"(
+positive_grade = 2
+[optimizer]
+learning_rate = 5e-3
+[train]
+batch = 8
+epochs = 6
+[validation]
+data = "{0}/data"
+split = "train"
+[tune]
+optimizer.learning_rate = {{ from = 1e-3, to = 1e-2, log = true }}
+objective.name = ["infonce", "mann_whitney"]
+objective.temperature = [0.01, 0.05]
+)") {
+    WriteTinyData(folder_.path() / "other", TinyWords(), {.seed = 9});
+  }
+
+  std::vector<std::string> TuneArguments(const std::string& output,
+                                         const std::vector<std::string>& further) const {
+    std::vector<std::string> arguments = {"tune", Path("recipe.toml"), "--output", Path(output)};
+    arguments.insert(arguments.end(), further.begin(), further.end());
+    return arguments;
+  }
+  ProgramResult Search(const std::string& output,
+                       const std::vector<std::string>& further = {}) const {
+    return RunTandem(TuneArguments(output, further));
+  }
+  std::vector<Row> JournalOf(const std::string& output) const {
+    std::vector<Row> rows;
+    std::istringstream lines(ReadFile(Path(output + "/journal.jsonl")));
+    for (std::string line; std::getline(lines, line);) rows.push_back(Row::parse(line));
+    return rows;
+  }
+  std::vector<Row> RowsOf(const std::string& output, const std::string& event) const {
+    std::vector<Row> rows = JournalOf(output);
+    std::erase_if(rows, [&event](const Row& row) { return row["event"] != event; });
+    return rows;
+  }
+  void ExpectRefused(const std::vector<std::string>& flags, const std::string& message) const {
+    const ProgramResult result = Search("refused", flags);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.err, HasSubstr(message));
+    EXPECT_FALSE(std::filesystem::exists(Path("refused/trials"))) << message;
+  }
+  std::string Set(const std::string& key, const std::string& value) const {
+    return fmt::format("{}=\"{}\"", key, Path(value));
+  }
+};
+
+TEST_F(Tune, FindsARecipeWithinItsBudget) {
+  const ProgramResult result = Search("search", {"--budget", "120 steps"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Row plan = RowsOf("search", "plan").front();
+  // 120 steps are 30 ninths of a run: one bracket of 14.
+  EXPECT_EQ(plan["brackets"], Row::parse("[[[14, 1], [4, 3], [1, 9]]]"));
+  EXPECT_EQ(plan["configurations"].size(), 14U);
+  EXPECT_TRUE(plan["configurations"][0].empty());
+  const std::vector<Row> rungs = RowsOf("search", "rung");
+  ASSERT_EQ(rungs.size(), 14U + 4U + 1U);
+  for (size_t i = 0; i < rungs.size(); ++i) {
+    EXPECT_EQ(rungs[i]["step"], i < 14 ? 4 : i < 18 ? 12 : 36) << i;
+  }
+  // The four of the second round are the best of the first.
+  std::vector<double> first, second;
+  for (size_t i = 0; i < 14; ++i) first.push_back(rungs[i]["value"]);
+  std::sort(first.rbegin(), first.rend());
+  for (size_t i = 14; i < 18; ++i) {
+    const size_t trial = rungs[i]["trial"];
+    EXPECT_GE(rungs[trial - 1]["value"], first[3]);
+  }
+  EXPECT_THAT(result.out, HasSubstr("train: trial "));
+  EXPECT_THAT(result.out, HasSubstr("model: " + Path("search/trials/")));
+  EXPECT_THAT(result.err, HasSubstr("14 configurations in 1 bracket (14); 3.1 times the training"));
+  EXPECT_EQ(JournalOf("search").back()["event"], "end");
+}
+
+TEST_F(Tune, TheChoiceIsTheRunThatItsRecipeMakes) {
+  ASSERT_EQ(Search("search", {"--budget", "60 steps"}).exit_code, 0);
+  const Row choice = RowsOf("search", "choice").front();
+  ASSERT_TRUE(choice.contains("chosen")) << choice;
+  const std::string model = choice["arms"][choice["chosen"].get<size_t>()]["model"];
+  const ProgramResult trained =
+      RunTandem({"train", Path("search/recipe.toml"), "--output", Path("again")});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  EXPECT_EQ(ReadFile(Path("again/model/model.safetensors")),
+            ReadFile(Path("search/" + model + "/model.safetensors")));
+}
+
+// The journal of a search that is killed with SIGKILL again and again is that of one that is not.
+TEST_F(Tune, KilledAtAnyMomentItEndsInTheSameJournal) {
+  const std::vector<std::string> flags = {
+      "--budget", "60 steps", "--set", Set("tune.test", "other"), "--set", "tune.test_split=dev"};
+  const ProgramResult whole = Search("whole", flags);
+  ASSERT_EQ(whole.exit_code, 0) << whole.err;
+  std::vector<std::string> resumed_flags = flags;
+  int kills = 0;
+  for (int milliseconds = 60; kills < 12; milliseconds += 45) {
+    const pid_t process = StartTandem(TuneArguments("killed", resumed_flags),
+                                      {.out = Path("out"), .err = Path("err")});
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    ::kill(process, SIGKILL);
+    int status = 0;
+    ::waitpid(process, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) break;
+    ++kills;
+    const bool begun = std::filesystem::exists(Path("killed/journal.jsonl"));
+    resumed_flags = flags;
+    if (begun) {
+      resumed_flags.push_back("--resume");
+    } else {
+      std::filesystem::remove_all(Path("killed"));
+    }
+  }
+  EXPECT_GE(kills, 3);
+  const ProgramResult last = Search("killed", resumed_flags);
+  ASSERT_EQ(last.exit_code, 0) << last.err;
+  EXPECT_EQ(ReadFile(Path("killed/journal.jsonl")), ReadFile(Path("whole/journal.jsonl")));
+  EXPECT_EQ(ReadFile(Path("killed/recipe.toml")), ReadFile(Path("whole/recipe.toml")));
+}
+
+TEST_F(Tune, SaysNoWhereTrainingDoesNotHelp) {
+  const ProgramResult result =
+      Search("search", {"--budget", "60 steps", "--set", "optimizer.learning_rate=1e-9", "--set",
+                        "tune.optimizer.learning_rate=[1e-9, 2e-9]"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("do not train: no configuration beats the base by more than "
+                                    "chance (best "));
+  EXPECT_THAT(result.out, HasSubstr("48 dev queries"));
+  EXPECT_THAT(result.out, Not(HasSubstr("model: ")));
+  EXPECT_FALSE(std::filesystem::exists(Path("search/recipe.toml")));
+}
+
+TEST_F(Tune, WatchesWhatIsLostElsewhereAndLooksAtTheTestOnce) {
+  const ProgramResult result = Search(
+      "search", {"--budget", "60 steps", "--set", fmt::format("tune.keep=[\"{}\"]", Path("other")),
+                 "--set", "tune.keep_split=dev", "--set", Set("tune.test", "other"), "--set",
+                 "tune.test_split=train"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(RowsOf("search", "average").size(), 3U);
+  const Row choice = RowsOf("search", "choice").front();
+  const size_t arms = choice["arms"].size();
+  EXPECT_EQ(arms, RowsOf("search", "rung").size() > 0 ? 4U : 0U);  // one finalist, three averages
+  EXPECT_EQ(RowsOf("search", "keep").size(), arms + 1);            // and the base
+  bool border = false;
+  for (const Row& arm : choice["arms"]) {
+    EXPECT_TRUE(arm.contains("loss"));
+    border |= arm["on_border"].get<bool>();
+  }
+  EXPECT_TRUE(border);
+  EXPECT_EQ(RowsOf("search", "test").size(), 1U);
+  EXPECT_THAT(result.out, HasSubstr("test, looked at once: ndcg@10 "));
+  EXPECT_THAT(result.out, HasSubstr("0.25 of trial "));
+}
+
+TEST_F(Tune, TrainsTheChoiceAgainOnTheValidationQueriesToo) {
+  const ProgramResult result =
+      Search("search", {"--budget", "40 steps", "--set", "tune.retrain=true", "--set",
+                        "validation.data=" + Path("other")});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  ASSERT_EQ(RowsOf("search", "retrained").size(), 1U);
+  EXPECT_THAT(result.out, HasSubstr("model: " + Path("search/retrained/model")));
+  // 96 queries in place of 48: 72 steps in 6 epochs.
+  EXPECT_EQ(MetricOf("search/retrained", "step").back(), 72);
+  EXPECT_THAT(ReadFile(Path("search/retrained/recipe.resolved.toml")),
+              Not(HasSubstr("[validation]")));
+}
+
+TEST_F(Tune, BadInputIsRefusedBeforeAnythingIsTrained) {
+  ExpectRefused({"--budget", "35 steps"}, "--budget is less than one trial takes, 36 steps");
+  ExpectRefused({"--budget", "soon"}, "--budget is \"soon\"; a time like 90s");
+  ExpectRefused({"--set", "tune.train.batch=[]"}, "tune.train.batch has no value");
+  ExpectRefused({"--set", "tune.train.batsch=[8]"}, "tune.train.batsch is unknown");
+  ExpectRefused({"--set", "tune.validation.pool=[8]"}, "tune.validation.pool cannot be searched");
+  ExpectRefused({"--set", Set("tune.test", "data"), "--set", "tune.test_split=train"},
+                "tune.test is split train of " + Path("data") + ", by which the search chooses");
+  ExpectRefused({"--set", "validation.split=dev", "--set", Set("tune.test", "data"), "--set",
+                 "tune.test_split=train"},
+                "which is trained on");
+  ExpectRefused({"--set", "validation.measure=loss"}, "validation.measure is \"loss\"");
+  ExpectRefused({"--set", "validation.measure=auc"}, "has no value of a single query");
+  ExpectRefused({"--set", fmt::format("tune.keep=[\"{}\"]", Path("other"))},
+                "has no judgements " + Path("other/qrels/test.tsv"));
+  ExpectRefused({"--resume"}, "holds no search to resume");
+}
+
+// A copy of the validation data under another name is the same data.
+TEST_F(Tune, TestDataWithTheQueriesOfValidationAreRefused) {
+  std::filesystem::copy(Path("data"), Path("copy"), std::filesystem::copy_options::recursive);
+  ExpectRefused({"--set", "validation.split=dev", "--set", Set("tune.test", "copy"), "--set",
+                 "tune.test_split=dev"},
+                "has 16 queries, of which 16 are validation queries too");
+}
+
+TEST_F(Tune, ASpaceOfOneConfigurationIsRefused) {
+  WriteFileAtomically(
+      Path("recipe.toml"),
+      ReadFile(Path("recipe.toml")).substr(0, ReadFile(Path("recipe.toml")).find("[tune]")) +
+          "[tune]\ntrain.batch = [8]\n");
+  ExpectRefused({}, "the search has one configuration, the recipe as it is");
+}
+
+TEST_F(Tune, AFolderHoldsOneSearch) {
+  ASSERT_EQ(Search("search", {"--budget", "36 steps"}).exit_code, 0);
+  const ProgramResult again = Search("search", {"--budget", "36 steps"});
+  EXPECT_EQ(again.exit_code, 2);
+  EXPECT_THAT(again.err, HasSubstr("exists already; give --resume"));
+  const ProgramResult other = Search("search", {"--budget", "72 steps", "--resume"});
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_THAT(other.err, HasSubstr("was begun with another recipe, other --set flags or another"));
+  const ProgramResult same = Search("search", {"--budget", "36 steps", "--resume"});
+  EXPECT_EQ(same.exit_code, 0) << same.err;
+}
+
+TEST_F(Tune, ATrialThatCannotBeTrainedIsLast) {
+  const ProgramResult result = Search(
+      "search", {"--budget", "60 steps", "--set", "tune.model.dimensions=[[64], [96], [32, 16]]"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::vector<Row> failed = RowsOf("search", "failed");
+  ASSERT_FALSE(failed.empty());
+  EXPECT_THAT(failed.front()["why"].get<std::string>(), HasSubstr("model.dimensions names "));
+  for (const Row& row : RowsOf("search", "rung")) {
+    for (const Row& one : failed) EXPECT_NE(row["trial"], one["trial"]);
+  }
+}
+
+TEST_F(Tune, WithoutKeysTheSpaceIsThatOfTheData) {
+  const std::string recipe = ReadFile(Path("recipe.toml"));
+  WriteFileAtomically(Path("recipe.toml"), recipe.substr(0, recipe.find("[tune]")));
+  const ProgramResult result = Search("search", {"--budget", "120 steps"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err,
+              HasSubstr("the default space for pairs with judged negatives is searched: "
+                        "data.negatives, model.train, objective.name, objective.temperature, "
+                        "optimizer.learning_rate, train.epochs"));
+}
+
+}  // namespace
+}  // namespace tandem
