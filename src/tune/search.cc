@@ -16,16 +16,16 @@
 #include "train/objective/training_objective.h"
 #include "train/run/run_lock.h"
 #include "train/seconds_since.h"
-#include "tune/default_space.h"
-#include "tune/finals.h"
+#include "tune/choice/finals.h"
+#include "tune/choice/test_data.h"
 #include "tune/outcome.h"
 #include "tune/query_values.h"
-#include "tune/quiet_sink.h"
 #include "tune/search_context.h"
-#include "tune/space.h"
-#include "tune/test_data.h"
-#include "tune/trial.h"
-#include "tune/trials.h"
+#include "tune/space/default_space.h"
+#include "tune/space/space.h"
+#include "tune/trials/quiet_sink.h"
+#include "tune/trials/trial.h"
+#include "tune/trials/trials.h"
 
 namespace tandem::tune {
 namespace {

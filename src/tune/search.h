@@ -9,7 +9,7 @@
 #include "config/tune/tune_recipe.h"
 #include "dist/process_group.h"
 #include "report/tables/table.h"
-#include "tune/budget.h"
+#include "tune/schedule/budget.h"
 
 namespace tandem::tune {
 

@@ -7,9 +7,9 @@
 #include "config/tune/tune_recipe.h"
 #include "train/validation/measure_models.h"
 #include "tune/journal.h"
+#include "tune/schedule/search_plan.h"
 #include "tune/search.h"
 #include "tune/search_folder.h"
-#include "tune/search_plan.h"
 
 namespace tandem::tune {
 
@@ -19,7 +19,7 @@ struct SearchContext {
   const SearchFolder& folder;
   const train::ModelMeasurer& measurer;
   Journal& journal;
-  std::set<std::string>& warned;  // warnings that were given already (tune/quiet_sink.h)
+  std::set<std::string>& warned;  // warnings that were given already (tune/trials/quiet_sink.h)
 
   dist::ProcessGroup& group() const { return *options.group; }
   bool leads() const { return options.group->leads(); }

@@ -1,4 +1,4 @@
-#include "tune/test_data.h"
+#include "tune/choice/test_data.h"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
-#include "tune/retrain.h"
+#include "tune/choice/retrain.h"
 
 #include "base/log.h"
 #include "train/run/training_run.h"
-#include "tune/quiet_sink.h"
-#include "tune/trial.h"
+#include "tune/trials/quiet_sink.h"
+#include "tune/trials/trial.h"
 #include "weights/folders/average_models.h"
 
 namespace tandem::tune {

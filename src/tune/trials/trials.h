@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "tune/halving.h"
+#include "tune/schedule/halving.h"
 #include "tune/search_context.h"
 
 namespace tandem::tune {

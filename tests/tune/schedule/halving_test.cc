@@ -1,4 +1,4 @@
-#include "tune/halving.h"
+#include "tune/schedule/halving.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tune/search_plan.h"
+#include "tune/schedule/search_plan.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "tune/trial.h"
+#include "tune/trials/trial.h"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,8 @@
 #include "train/observers/observer.h"
 #include "train/run/loop.h"
 #include "train/run/training_run.h"
-#include "tune/brackets.h"
 #include "tune/query_values.h"
+#include "tune/schedule/brackets.h"
 
 namespace tandem::tune {
 namespace {

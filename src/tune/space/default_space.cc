@@ -1,4 +1,4 @@
-#include "tune/default_space.h"
+#include "tune/space/default_space.h"
 
 #include <algorithm>
 #include <set>

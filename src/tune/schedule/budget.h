@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tune/brackets.h"
+#include "tune/schedule/brackets.h"
 
 namespace tandem::tune {
 

@@ -1,4 +1,4 @@
-#include "tune/trials.h"
+#include "tune/trials/trials.h"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,8 @@
 #include "base/log.h"
 #include "eval/significance/significance.h"
 #include "tune/query_values.h"
-#include "tune/quiet_sink.h"
-#include "tune/trial.h"
+#include "tune/trials/quiet_sink.h"
+#include "tune/trials/trial.h"
 
 namespace tandem::tune {
 namespace {

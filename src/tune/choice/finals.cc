@@ -1,4 +1,4 @@
-#include "tune/finals.h"
+#include "tune/choice/finals.h"
 
 #include <fmt/format.h>
 
@@ -14,13 +14,13 @@
 #include "base/log.h"
 #include "report/records/run_log.h"
 #include "train/run/training_run.h"
-#include "tune/halving.h"
+#include "tune/choice/retrain.h"
+#include "tune/choice/selection.h"
 #include "tune/query_values.h"
-#include "tune/quiet_sink.h"
-#include "tune/retrain.h"
-#include "tune/selection.h"
-#include "tune/trial.h"
-#include "tune/trials.h"
+#include "tune/schedule/halving.h"
+#include "tune/trials/quiet_sink.h"
+#include "tune/trials/trial.h"
+#include "tune/trials/trials.h"
 #include "weights/folders/average_models.h"
 
 namespace tandem::tune {

@@ -8,8 +8,8 @@
 
 #include "base/json/json.h"
 #include "config/tune/tune_recipe.h"
-#include "tune/brackets.h"
-#include "tune/budget.h"
+#include "tune/schedule/brackets.h"
+#include "tune/schedule/budget.h"
 
 namespace tandem::tune {
 

@@ -1,4 +1,4 @@
-#include "tune/selection.h"
+#include "tune/choice/selection.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "tune/budget.h"
+#include "tune/schedule/budget.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "tune/default_space.h"
+#include "tune/space/default_space.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include "objective/catalogue.h"
 #include "optim/catalogue.h"
 #include "sampling/catalogue.h"
-#include "tune/space.h"
+#include "tune/space/space.h"
 
 namespace tandem::tune {
 namespace {

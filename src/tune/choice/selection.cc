@@ -1,4 +1,4 @@
-#include "tune/selection.h"
+#include "tune/choice/selection.h"
 
 #include <fmt/format.h>
 

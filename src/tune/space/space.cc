@@ -1,4 +1,4 @@
-#include "tune/space.h"
+#include "tune/space/space.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "tune/brackets.h"
+#include "tune/schedule/brackets.h"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "tune/brackets.h"
+#include "tune/schedule/brackets.h"
 
 namespace tandem::tune {
 
