@@ -19,6 +19,7 @@
 #include "tune/choice/finals.h"
 #include "tune/choice/test_data.h"
 #include "tune/outcome.h"
+#include "tune/page/tune_page.h"
 #include "tune/query_values.h"
 #include "tune/search_context.h"
 #include "tune/space/default_space.h"
@@ -178,6 +179,7 @@ std::string Run(const SearchContext& search) {
       return Json{{"event", "end"}};
     });
   }
+  if (search.leads()) WriteTunePage(search, plan);  // again after each --resume, of the journal
   return search.leads() ? OutcomeText(search, plan) : "";
 }
 

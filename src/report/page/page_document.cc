@@ -21,7 +21,7 @@ std::string SourceOf(const PageAsset& asset) {
   return fmt::format("'sha256-{}'", EncodeBase64(bytes));
 }
 
-void AddHead(const ReportInput& input, Html& html) {
+void AddHead(const PageFrame& frame, Html& html) {
   html.In("head", [&] {
     html.Void("meta", {{"charset", "utf-8"}});
     html.Void("meta",
@@ -30,9 +30,9 @@ void AddHead(const ReportInput& input, Html& html) {
                                        "'none'; form-action 'none'",
                                        SourceOf(kPageStyle), SourceOf(kPageScript))}});
     html.Void("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
-    html.Void("meta", {{"name", "generator"}, {"content", "tandem report"}});
+    html.Void("meta", {{"name", "generator"}, {"content", frame.generator}});
     html.Void("meta", {{"name", "color-scheme"}, {"content", "light dark"}});
-    html.Element("title", input.title);
+    html.Element("title", frame.title);
     html.In("style", [&] { html.Add({std::string(kPageStyle.text)}); });
   });
   html.Break();
@@ -82,30 +82,37 @@ std::string Subtitle(const ReportInput& input) {
 
 }  // namespace
 
-std::string PageDocument(const ReportInput& input, const Page& page) {
+std::string PageDocument(const PageFrame& frame, const Page& page) {
   Html html;
   html.Add({"<!DOCTYPE html>\n"});
   html.In("html", {{"lang", "en"}}, [&] {
-    AddHead(input, html);
+    AddHead(frame, html);
     html.In("body", [&] {
       html.Element("a", {{"class", "skip"}, {"href", "#main"}}, "Skip to the report");
       html.In("header", [&] {
-        html.Element("h1", input.title);
-        html.Element("p", Subtitle(input));
+        html.Element("h1", frame.title);
+        html.Element("p", frame.subtitle);
       });
       AddContents(page, html);
       html.In("main", {{"id", "main"}}, [&] {
         html.Add({page.html().bytes()});
         AddMissingList(page, html);
       });
-      html.Element(
-          "footer",
-          "Written by tandem report. Each figure lies beside this page as figures/NAME.tsv "
-          "and figures/NAME.svg.");
+      html.Element("footer", frame.footer);
       html.In("script", [&] { html.Add({std::string(kPageScript.text)}); });
     });
   });
   return html.bytes() + "\n";
+}
+
+std::string PageDocument(const ReportInput& input, const Page& page) {
+  return PageDocument(
+      {.title = input.title,
+       .subtitle = Subtitle(input),
+       .generator = "tandem report",
+       .footer = "Written by tandem report. Each figure lies beside this page as figures/NAME.tsv "
+                 "and figures/NAME.svg."},
+      page);
 }
 
 }  // namespace tandem::report

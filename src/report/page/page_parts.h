@@ -121,7 +121,16 @@ void AddTimeAndMemory(const ReportInput& input, Page& page);
 void AddQueries(const ReportInput& input, Page& page);
 void AddWords(const ReportInput& input, Page& page);  // explains the words of those before it
 
+// What stands around the sections of a page.
+struct PageFrame {
+  std::string title;
+  std::string subtitle;
+  std::string generator;  // the command: "tandem report"
+  std::string footer;
+};
+
 // The whole document around the sections: head, contents, what is missing.
+std::string PageDocument(const PageFrame& frame, const Page& page);
 std::string PageDocument(const ReportInput& input, const Page& page);
 
 }  // namespace tandem::report

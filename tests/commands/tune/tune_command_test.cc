@@ -185,6 +185,8 @@ TEST_F(Tune, WatchesWhatIsLostElsewhereAndLooksAtTheTestOnce) {
   EXPECT_EQ(RowsOf("search", "test").size(), 1U);
   EXPECT_THAT(result.out, HasSubstr("test, looked at once: ndcg@10 "));
   EXPECT_THAT(result.out, HasSubstr("0.25 of trial "));
+  EXPECT_THAT(ReadFile(Path("search/tune.html")), HasSubstr("What is lost elsewhere"));
+  EXPECT_TRUE(std::filesystem::exists(Path("search/figures/border.svg")));
 }
 
 TEST_F(Tune, TrainsTheChoiceAgainOnTheValidationQueriesToo) {

@@ -1,0 +1,328 @@
+#include "tune/page/tune_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "base/files/files.h"
+#include "report/page/page_parts.h"
+
+namespace tandem::tune {
+namespace {
+
+using report::Page;
+using report::PageCell;
+
+// The journal's rows, found by event.
+class Rows {
+ public:
+  explicit Rows(const std::vector<Json>& journal) : journal_(journal) {}
+
+  std::vector<const Json*> All(std::string_view event) const {
+    std::vector<const Json*> all;
+    for (const Json& row : journal_) {
+      if (row.at("event").text() == event) all.push_back(&row);
+    }
+    return all;
+  }
+  const Json* Find(std::string_view event) const {
+    const std::vector<const Json*> all = All(event);
+    return all.empty() ? nullptr : all.front();
+  }
+
+ private:
+  const std::vector<Json>& journal_;
+};
+
+double NumberOf(const Json& row, std::string_view key) { return row.at(key).get<double>(); }
+
+PageCell GainCell(const Json& row) {
+  const double gain = NumberOf(row, "gain"), half = NumberOf(row, "half_width");
+  return {.text = fmt::format("{:+.4f}", gain),
+          .note = fmt::format("[{:.4f}, {:.4f}]", gain - half, gain + half),
+          .sort_value = gain};
+}
+
+const Json* ChosenOf(const Json& choice) {
+  const Json* const chosen = choice.Find("chosen");
+  return chosen == nullptr ? nullptr : &choice.at("arms").at(chosen->get<size_t>());
+}
+
+// Why the choice is the choice, among the models that are seen to gain.
+std::string WhyText(const Json& choice) {
+  const Json* const chosen = ChosenOf(choice);
+  if (chosen == nullptr) return "";
+  size_t seen = 0;
+  const Json* second = nullptr;
+  for (const Json& arm : choice.at("arms")) {
+    const bool gains = arm.at("allowed").get<bool>() && NumberOf(arm, "holm_p") < 0.05 &&
+                       NumberOf(arm, "gain") > 0;
+    if (!gains) continue;
+    ++seen;
+    if (&arm == chosen) continue;
+    if (second == nullptr || NumberOf(arm, "gain") > NumberOf(*second, "gain")) second = &arm;
+  }
+  if (second == nullptr) {
+    return fmt::format("{} is the only one of {} models that is seen to gain.",
+                       chosen->at("name").text(), choice.at("arms").size());
+  }
+  return fmt::format(
+      "{} has the largest gain of the {} models that are seen to gain; the next is "
+      "{} with {:+.4f}. The test is against the base: between these two, the values "
+      "of the validation queries decided.",
+      chosen->at("name").text(), seen, second->at("name").text(), NumberOf(*second, "gain"));
+}
+
+void AddVerdict(const TunePageInput& input, const Rows& rows, Page& page) {
+  page.Section("verdict", "Verdict", [&] {
+    const Json& choice = *rows.Find("choice");
+    page.html().In("p", [&] { page.html().Element("strong", choice.at("verdict").text()); });
+    if (const std::string why = WhyText(choice); !why.empty()) page.Paragraph(why);
+    if (const Json* const test = rows.Find("test")) {
+      page.Paragraph(
+          fmt::format("On {} test queries, looked at once, the choice has {} {:.4f} and the base "
+                      "{:.4f} ({:+.4f} "
+                      "+- {:.4f}, p {:.4f}).",
+                      test->at("queries").get<int64_t>(), input.measure, NumberOf(*test, "value"),
+                      NumberOf(*test, "base"), NumberOf(*test, "gain"),
+                      NumberOf(*test, "half_width"), NumberOf(*test, "p")));
+    } else {
+      page.Missing(
+          "The choice was not measured on test data: tune.test names none, or there is no choice. "
+          "Its gain on the validation queries is a little too large, since the best of many was "
+          "taken.");
+    }
+    if (input.recipe_text.empty()) return;
+    page.Subheading("The recipe to copy");
+    page.html().Element("pre", {{"tabindex", "0"}}, input.recipe_text);
+  });
+}
+
+void AddModels(const TunePageInput& input, const SearchPlan& plan, const Rows& rows, Page& page) {
+  const Json& choice = *rows.Find("choice");
+  page.Section("models", "Models that may be chosen", [&] {
+    page.Paragraph(fmt::format(
+        "All that were trained in full, and averages of weights, beside the base ({} {:.4f} on {} "
+        "queries). p is of the paired randomisation test, corrected by Holm's method.",
+        input.measure, NumberOf(choice, "base"), choice.at("queries").get<int64_t>()));
+    report::PageTable table{.caption = "Models",
+                            .columns = {{"model"},
+                                        {input.measure, true},
+                                        {"gain", true, true},
+                                        {"p", true},
+                                        {"corrected p", true},
+                                        {"loss elsewhere", true},
+                                        {"border"},
+                                        {"configuration"}},
+                            .sortable = true};
+    const Json* const chosen = ChosenOf(choice);
+    for (const Json& arm : choice.at("arms")) {
+      const Json* const loss = arm.Find("loss");
+      PageCell name = report::TextCell(arm.at("name").text());
+      name.best = &arm == chosen;
+      table.rows.push_back(
+          {name, report::NumberCell(NumberOf(arm, "value")), GainCell(arm),
+           report::NumberCell(NumberOf(arm, "p")), report::NumberCell(NumberOf(arm, "holm_p")),
+           report::NumberCell(loss == nullptr ? std::nullopt
+                                              : std::optional<double>(loss->get<double>())),
+           report::TextCell(loss != nullptr && arm.at("on_border").get<bool>() ? "yes" : ""),
+           report::ForeignCell(
+               AssignmentText(plan.configurations[arm.at("trial").get<size_t>() - 1]))});
+    }
+    page.AddTable(table);
+  });
+}
+
+void AddBorder(const TunePageInput& input, const Rows& rows, Page& page) {
+  const Json& choice = *rows.Find("choice");
+  report::Figure figure{
+      .name = "border",
+      .title = "Gain and loss",
+      .description =
+          "Each model's gain on the validation queries, and the most that it loses on a "
+          "sentinel set; no other model beats those on the border in both.",
+      .x = {.label = "largest loss on a sentinel set", .column = "loss"},
+      .y = {.label = "gain in " + input.measure, .column = "gain"}};
+  std::vector<report::Series> series = {{.name = "border", .mark = report::Mark::kLineAndPoints},
+                                        {.name = "others",
+                                         .mark = report::Mark::kPoints,
+                                         .points = {},
+                                         .dashed = false,
+                                         .colour = 1}};
+  for (const Json& arm : choice.at("arms")) {
+    const Json* const loss = arm.Find("loss");
+    if (loss == nullptr) return;
+    series[arm.at("on_border").get<bool>() ? 0 : 1].points.push_back(
+        {loss->get<double>(), NumberOf(arm, "gain")});
+  }
+  std::sort(series[0].points.begin(), series[0].points.end(),
+            [](const auto& a, const auto& b) { return a[0] < b[0]; });
+  for (report::Series& one : series) {
+    if (!one.points.empty()) figure.series.push_back(std::move(one));
+  }
+  page.Section("border", "What is lost elsewhere", [&] {
+    report::PageTable table{.caption = input.measure + " on the sentinel sets",
+                            .columns = {{"model"}, {"data set"}, {input.measure, true, true}}};
+    for (const Json* row : rows.All("keep")) {
+      table.rows.push_back({report::TextCell(row->at("model").text()),
+                            report::ForeignCell(row->at("folder").text()),
+                            report::NumberCell(NumberOf(*row, "value"))});
+    }
+    page.AddFigure(std::move(figure));
+    page.AddTable(table);
+  });
+}
+
+// The values of each trial at the lengths that it reached.
+using TrialRows = std::map<int64_t, std::vector<const Json*>>;
+
+TrialRows ByTrial(const Rows& rows) {
+  TrialRows trials;
+  for (const Json* row : rows.All("rung")) trials[row->at("trial").get<int64_t>()].push_back(row);
+  for (const Json* row : rows.All("failed")) trials[row->at("trial").get<int64_t>()].push_back(row);
+  return trials;
+}
+
+double ShareOf(const SearchPlan& plan, const Json& row, int64_t rungs) {
+  const Bracket& bracket = plan.brackets[row.at("bracket").get<size_t>() - 1];
+  return static_cast<double>(bracket.rungs[row.at("round").get<size_t>()].units) /
+         static_cast<double>(FullUnits(rungs));
+}
+
+report::Figure RungFigure(const TunePageInput& input, const SearchPlan& plan,
+                          const TrialRows& trials) {
+  report::Figure figure{.name = "lengths",
+                        .title = "Trials by their lengths",
+                        .description = "The best " + input.measure +
+                                       " of each trial up to each length that it "
+                                       "reached, a colour a bracket.",
+                        .x = {.label = "share of the run", .column = "share", .low = 0, .high = 1},
+                        .y = {.label = input.measure, .column = "value"}};
+  for (const auto& [trial, rows] : trials) {
+    report::Series series{.name = fmt::format("trial {}", trial),
+                          .mark = report::Mark::kLineAndPoints};
+    for (const Json* row : rows) {
+      if (row->contains("why")) continue;
+      series.points.push_back({ShareOf(plan, *row, input.rungs), NumberOf(*row, "value")});
+      series.colour = (row->at("bracket").get<size_t>() - 1) % report::kColours;
+    }
+    if (!series.points.empty()) figure.series.push_back(std::move(series));
+  }
+  // A legend of many lines would hide them; the table names each trial.
+  constexpr size_t kMostNamed = 8;
+  if (figure.series.size() > kMostNamed) {
+    for (report::Series& series : figure.series) series.name.clear();
+  }
+  return figure;
+}
+
+void AddTrials(const TunePageInput& input, const SearchPlan& plan, const Rows& rows, Page& page) {
+  const TrialRows trials = ByTrial(rows);
+  page.Section("trials", "Trials", [&] {
+    page.Paragraph(
+        "Of each length the best third goes on to three times that length. The values are the best "
+        "of a trial's validations so far; p is of the paired test against the base, and decides "
+        "nothing here.");
+    page.AddFigure(RungFigure(input, plan, trials));
+    report::PageTable table{.caption = "All trials, at the longest length that each reached",
+                            .columns = {{"trial"},
+                                        {"bracket", true},
+                                        {"share of the run", true},
+                                        {"steps", true},
+                                        {input.measure, true, true},
+                                        {"gain", true},
+                                        {"p", true},
+                                        {"configuration"}},
+                            .sortable = true};
+    for (const auto& [trial, of_trial] : trials) {
+      const Json& last = *of_trial.back();
+      const auto number = [&last](std::string_view key) -> std::optional<double> {
+        return last.contains(key) ? std::optional<double>(NumberOf(last, key)) : std::nullopt;
+      };
+      PageCell configuration =
+          report::ForeignCell(AssignmentText(plan.configurations[static_cast<size_t>(trial) - 1]));
+      if (last.contains("why")) configuration.note = "cannot be trained: " + last.at("why").text();
+      table.rows.push_back({report::CountCell(trial),
+                            report::CountCell(last.at("bracket").get<int64_t>()),
+                            report::NumberCell(ShareOf(plan, last, input.rungs), 2),
+                            report::NumberCell(number("step"), 0),
+                            report::NumberCell(number("value")), report::NumberCell(number("gain")),
+                            report::NumberCell(number("p")), std::move(configuration)});
+    }
+    page.AddTable(table);
+  });
+}
+
+std::string ValuesText(const config::SearchKey& key) {
+  if (key.values.empty()) {
+    return fmt::format("from {} to {}{}", key.range.minimum, key.range.maximum,
+                       key.logarithmic ? ", logarithmic" : "");
+  }
+  std::string text;
+  for (const std::string& value : key.values) {
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", value.empty() ? "not set" : value);
+  }
+  return text;
+}
+
+void AddSpace(const TunePageInput& input, const SearchPlan& plan, Page& page) {
+  page.Section("space", "What was searched", [&] {
+    std::string sizes;
+    for (const Bracket& bracket : plan.brackets) {
+      sizes += fmt::format("{}{}", sizes.empty() ? "" : ", ", bracket.rungs.front().trials);
+    }
+    page.Paragraph(fmt::format(
+        "{} configurations, {} in the brackets in turn, for {:.1f} times the training of one. The "
+        "first is the recipe as it is.",
+        TrialsOf(plan.brackets), sizes,
+        static_cast<double>(UnitsOf(plan.brackets)) / static_cast<double>(FullUnits(input.rungs))));
+    report::PageTable table{.caption = "Keys", .columns = {{"key"}, {"values"}}};
+    for (const config::SearchKey& key : input.keys) {
+      table.rows.push_back({report::TextCell(key.path), report::ForeignCell(ValuesText(key))});
+    }
+    page.AddTable(table);
+  });
+}
+
+}  // namespace
+
+std::vector<report::ReportFile> MakeTunePage(const TunePageInput& input, const SearchPlan& plan,
+                                             const std::vector<Json>& journal) {
+  const Rows rows(journal);
+  Page page;
+  AddVerdict(input, rows, page);
+  AddModels(input, plan, rows, page);
+  AddBorder(input, rows, page);
+  AddTrials(input, plan, rows, page);
+  AddSpace(input, plan, page);
+  std::vector<report::ReportFile> files = {
+      {"tune.html",
+       PageDocument({.title = input.title,
+                     .subtitle = "A search for a recipe, by " + input.measure,
+                     .generator = "tandem tune",
+                     .footer = "Written by tandem tune. Each figure lies beside this page as "
+                               "figures/NAME.tsv and figures/NAME.svg."},
+                    page)}};
+  files.insert(files.end(), page.files().begin(), page.files().end());
+  return files;
+}
+
+void WriteTunePage(const SearchContext& search, const SearchPlan& plan) {
+  const bool chosen = search.journal.Find("choice")->contains("chosen");
+  const TunePageInput input{
+      .title = std::filesystem::path(search.tune.recipe.file).filename().native(),
+      .measure = search.measure(),
+      .rungs = search.tune.tune.rungs,
+      .keys = search.tune.tune.keys,
+      .recipe_text = chosen ? ReadFile(search.folder.recipe()) : ""};
+  for (const report::ReportFile& file : MakeTunePage(input, plan, search.journal.rows())) {
+    const std::filesystem::path path = search.folder.path() / file.path;
+    MakeFolder(path.parent_path());
+    WriteFileAtomically(path, file.bytes);
+  }
+}
+
+}  // namespace tandem::tune
