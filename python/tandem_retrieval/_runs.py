@@ -300,15 +300,27 @@ def _output_of(recipe: Any) -> Path:
 
 def _output_of_file(file: Any) -> Any:
     try:
+        with open(path(file, "recipe"), "rb") as opened:
+            text = opened.read()
+        return _table_of(text).get("output")
+    except (OSError, UnicodeDecodeError, _NoTable):
+        run(["train", word_of_path(file, "recipe"), "--check"])  # says what is wrong with it
+        raise
+
+
+class _NoTable(Exception):
+    """A text that is not TOML."""
+
+
+def _table_of(text: bytes) -> dict[str, Any]:
+    try:
         import tomllib
     except ImportError:  # before Python 3.11
         raise _errors.UsageError("give output=, the run folder: this Python cannot read that of a recipe's file") from None
     try:
-        with open(path(file, "recipe"), "rb") as opened:
-            return tomllib.load(opened).get("output")
-    except (OSError, ValueError):
-        run(["train", word_of_path(file, "recipe"), "--check"])  # says what is wrong with it
-        raise
+        return tomllib.loads(text.decode())
+    except tomllib.TOMLDecodeError as error:
+        raise _NoTable(str(error)) from None
 
 
 def _settings(settings: Any) -> Mapping[str, Any]:
