@@ -52,12 +52,14 @@ TEST_F(ReportModels, HaveThePOfCompareAndItsAdvice) {
       const double p = json["systems"][0]["measures"][name]["p"];
       const std::string row = page.substr(page.find(fmt::format("<bdi>{}</bdi>", name)), 2000);
       EXPECT_THAT(row.substr(0, row.find("</tr>")),
-                  HasSubstr(fmt::format(" lost; p = {:.4f}<", p)));
+                  HasSubstr(fmt::format(" lost; p\u00a0=\u00a0{:.4f}<", p)));
     }
     const std::string advice = json["recommendation"]["sentence"];
     const std::string end = advice.substr(advice.find("and such a difference"));
-    EXPECT_THAT(page, HasSubstr(end + "</p>"));
     EXPECT_THAT(result.err, HasSubstr(end + "\n"));
+    std::string on_page = end;  // p and its value stay on one line
+    on_page.replace(on_page.find("(p = ") + 1, 4, "p\u00a0=\u00a0");
+    EXPECT_THAT(page, HasSubstr(on_page + "</p>"));
   }
 }
 
