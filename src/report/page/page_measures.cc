@@ -60,8 +60,9 @@ PageCell DifferenceCell(const EvaluationGroup& group, const std::string& name, u
   const MeasureResult* second = Find(b, name);
   if (first == nullptr || second == nullptr || !first->mean || !second->mean) return TextCell("-");
   const double difference = *second->mean - *first->mean;
-  return {
-      .text = Signed(difference), .note = QueriesText(a, b, name, seed), .sort_value = difference};
+  return {.text = Signed(difference),
+          .note = WithPOnOneLine(QueriesText(a, b, name, seed)),
+          .sort_value = difference};
 }
 
 void AddGroupMeasures(const ReportInput& input, const EvaluationGroup& group, Page& page) {

@@ -44,6 +44,10 @@ std::string GroupedCount(int64_t count);
 PageCell CountCell(int64_t count);
 // "12.3 s", "4 min 05 s", "2 h 07 min".
 std::string DurationText(double seconds);
+
+// A sentence whose p stays on one line with its value ("p = 0.04", "p < 0.0001"), on a telephone
+// too.
+std::string WithPOnOneLine(std::string sentence);
 PageCell TextCell(std::string text);     // this program's words
 PageCell ForeignCell(std::string text);  // somebody else's
 

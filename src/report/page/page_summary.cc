@@ -171,19 +171,6 @@ std::string ThresholdSentence(const LabelledEvaluation& one) {
   return fmt::format("No threshold stands here: {} meets none of the targets below.", one.label);
 }
 
-// A sentence whose p stays on one line with its value, on a telephone too.
-std::string WithPOnOneLine(std::string sentence) {
-  constexpr std::string_view kNoBreak = "\u00a0";
-  for (const std::string_view relation : {" p = ", " p < ", "(p = ", "(p < "}) {
-    for (size_t at = 0; (at = sentence.find(relation, at)) != std::string::npos;) {
-      sentence.replace(at + 4, 1, kNoBreak);
-      sentence.replace(at + 2, 1, kNoBreak);
-      at += relation.size();
-    }
-  }
-  return sentence;
-}
-
 void AddTiles(const std::vector<Tile>& tiles, Html& html) {
   if (tiles.empty()) return;
   html.In("dl", {{"class", "tiles"}}, [&] {
@@ -220,6 +207,18 @@ void AddAdvice(const ReportInput& input, const std::vector<EvaluationGroup>& gro
 }
 
 }  // namespace
+
+std::string WithPOnOneLine(std::string sentence) {
+  constexpr std::string_view kNoBreak = "\u00a0";
+  for (const std::string_view relation : {" p = ", " p < ", "(p = ", "(p < "}) {
+    for (size_t at = 0; (at = sentence.find(relation, at)) != std::string::npos;) {
+      sentence.replace(at + 4, 1, kNoBreak);
+      sentence.replace(at + 2, 1, kNoBreak);
+      at += relation.size();
+    }
+  }
+  return sentence;
+}
 
 std::string DurationText(double seconds) {
   if (seconds < 60) return Seconds(seconds);
