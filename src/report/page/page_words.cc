@@ -26,7 +26,7 @@ constexpr Term kTerms[] = {
     {"p",
      "how often chance alone would give so large a difference: 0.30 is often, below 0.05 is called "
      "seen",
-     " lost; p "},
+     " lost; p\u00a0"},
     {"gained, lost", "queries whose value rose, and whose value fell", " gained, "},
     {"pooled", "the scores of all queries taken together, as one threshold for all sees them",
      "pooled"},

@@ -38,7 +38,7 @@ TEST_F(PageTest, OfARunHasEverySectionAndFigure) {
   EXPECT_TRUE(Holds(page,
                     "<th scope=\"col\" class=\"number\">before</th><th scope=\"col\" "
                     "class=\"number\">after</th>"));
-  EXPECT_TRUE(Holds(page, " lost; p &lt; 0.0001"));
+  EXPECT_TRUE(Holds(page, " lost; p\u00a0&lt;\u00a00.0001"));
   // On a small screen the difference stays in sight.
   EXPECT_TRUE(Holds(page, "class=\"number matters\">Difference</th>"));
   // Over all results the error says nothing of what a reader sees first.
