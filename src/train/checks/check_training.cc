@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -146,8 +147,19 @@ std::string DiskText(const Trainer& trainer, const RunPlan& plan, const DiskNeed
                : fmt::format("{} of embeddings while it mines, ", Mebibytes(need.mining))));
 }
 
-std::string TimeText(const Trainer& trainer, const RunPlan& plan, const MemoryNeed& need) {
+// What shortens a run that takes long; nothing for others.
+std::string SoonerText(const RunPlan& plan, double step_seconds) {
+  constexpr double kLong = 600, kSooner = 300;
+  if (step_seconds * static_cast<double>(plan.steps) <= kLong) return "";
+  const auto steps = std::max<int64_t>(1, static_cast<int64_t>(kSooner / step_seconds));
+  if (steps >= plan.steps) return "";
   return fmt::format(
+      "      --set train.steps={} ends after about {}, and learns from fewer texts\n", steps,
+      FormatDuration(step_seconds * static_cast<double>(steps)));
+}
+
+std::string TimeText(const Trainer& trainer, const RunPlan& plan, const MemoryNeed& need) {
+  const std::string time = fmt::format(
       "time: about {} for {} steps, from one timed step of {} tokens ({:.0f} tokens/s); on top "
       "come {}{}validation, checkpoints and each start ({:.1f} s to read the data, {:.1f} s for "
       "token ids)\n",
@@ -155,6 +167,7 @@ std::string TimeText(const Trainer& trainer, const RunPlan& plan, const MemoryNe
       need.timed_tokens, static_cast<double>(need.timed_tokens) / need.timed_seconds,
       trainer.scoring ? "scoring, " : "", trainer.miner == nullptr ? "" : "mining, ",
       trainer.inputs.seconds.reading, trainer.inputs.seconds.tokenising);
+  return time + SoonerText(plan, need.step_seconds);
 }
 
 // Checks before the first step that it fits into memory, because the system would end the process.
