@@ -34,7 +34,22 @@ double PromisedNumber(std::string_view text, std::string_view part, std::string_
                                  : fmt::format("{} is {}; expected a share above 0 and below 1",
                                                what, number));
   }
+  if (number < kNearestShare || 1 - number < kNearestShare) {
+    FailPromise(text, fmt::format("{} of {} is within {:.0e} of {}, where the rounding of sums "
+                                  "decides; expected a share farther from it",
+                                  what, part, kNearestShare, number < kNearestShare ? 0 : 1));
+  }
   return number;
+}
+
+double PromisedConfidence(std::string_view text, std::string_view part) {
+  const double confidence = PromisedNumber(text, part, "a confidence");
+  if (confidence < kLeastConfidence) {
+    FailPromise(text, fmt::format("a confidence of {} is of a promise that may be broken more "
+                                  "often than it is kept; expected {} or more, such as {}",
+                                  part, kLeastConfidence, kDefaultConfidence));
+  }
+  return confidence;
 }
 
 std::string Percent(double share) { return fmt::format("{:.6g} %", std::round(share * 1e8) / 1e6); }
@@ -84,7 +99,7 @@ Promise ParsePromise(std::string_view text) {
     promise.kind = PromiseKind::kPrecision;
     promise.confidence = kDefaultConfidence;
     if (const size_t at = value.find('@'); at != std::string_view::npos) {
-      promise.confidence = PromisedNumber(text, value.substr(at + 1), "a confidence");
+      promise.confidence = PromisedConfidence(text, value.substr(at + 1));
       value = value.substr(0, at);
     }
   } else if (name == "no-answer") {

@@ -35,8 +35,14 @@ struct Promise {
 
 inline constexpr double kDefaultConfidence = 0.95;
 
-// Throws UsageError: another name, no number, a share of 0 or 1 (nobody can promise 100 %), a
-// confidence of a promise that has none.
+// Shares are at least this far from 0 and 1, and confidences from 1: of what is nearer the rounding
+// of sums would decide.
+inline constexpr double kNearestShare = 1e-9;
+// A promise that is rather broken than kept is none.
+inline constexpr double kLeastConfidence = 0.5;
+
+// Throws UsageError: another name, no number, a share of 0 or 1 (nobody can promise 100 %) or
+// within kNearestShare of them, a confidence below kLeastConfidence or of a promise that has none.
 Promise ParsePromise(std::string_view text);
 
 // Several of them, separated by commas. Throws as ParsePromise.

@@ -70,6 +70,23 @@ TEST(Promise, RefusesWhatIsNone) {
   }
 }
 
+TEST(Promise, RefusesWhatRoundingWouldDecide) {
+  for (const char* text : {"recall=1e-10", "recall=0.9999999999", "precision=0.9999999999",
+                           "precision=0.9@0.9999999999", "no-answer=1e-300"}) {
+    EXPECT_THAT(ErrorOfPromise(text), testing::HasSubstr("the rounding of sums decides")) << text;
+  }
+  for (const char* text : {"recall=1e-08", "recall=0.99999999", "precision=0.9@0.99999999"}) {
+    EXPECT_EQ(ErrorOfPromise(text), "") << text;
+  }
+}
+
+TEST(Promise, IsKeptRatherThanBroken) {
+  EXPECT_THAT(ErrorOfPromise("precision=0.9@0.499"),
+              testing::HasSubstr("a confidence of 0.499 is of a promise that may be broken more "
+                                 "often than it is kept; expected 0.5 or more, such as 0.95"));
+  EXPECT_EQ(ErrorOfPromise("precision=0.9@0.5"), "");
+}
+
 // The smallest n of each condition, by counting up.
 TEST(Promise, NeedsThisManyQueries) {
   for (const char* text : {"recall=0.9", "recall=0.8", "recall=0.95", "recall=0.99", "recall=0.3",
