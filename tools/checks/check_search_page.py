@@ -79,6 +79,7 @@ class StandIn(http.server.ThreadingHTTPServer):
         self.index = True
         self.calibrated = True
         self.token = False
+        self.promises = []
         self.refusals = 0  # of the next searches
         self.searches = []
         threading.Thread(target=self.serve_forever, daemon=True).start()
@@ -129,7 +130,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         index = {"documents": 6000, "kind": "exact", "texts": True,
                  "fields": [{"name": "section", "type": "string"}, {"name": "size", "type": "number"}]}
         return {"model": {"name": "mann_whitney", "calibrated": self.server.calibrated},
-                "index": index if self.server.index else None, "limits": {"k": 50}}
+                "index": index if self.server.index else None, "limits": {"k": 50},
+                "promises": self.server.promises, "keep": ""}
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -155,7 +157,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if not self.server.calibrated:
                 for result in results:
                     result["probability"] = None
-            self.send(200, {"results": results, "milliseconds": 2.34})
+            answer = {"results": results, "milliseconds": 2.34}
+            if body.get("keep"):
+                answer["keep"] = {"promise": body["keep"], "sentence": "answers keep enough", "threshold": 0, "cut": 0,
+                                  "filtered": "filter" in body, "other_queries": False}
+            self.send(200, answer)
 
 
 # --- a reader's hands -----------------------------------------------------------------------------
@@ -333,6 +339,29 @@ def check_filters(reader, server):
         reader.problems.append(f"{reader.where}: the server got {server.searches[-1]}")
 
 
+def check_promises(reader, server):
+    """A promise is said, but not of an answer with a filter nor of what the slider leaves."""
+    server.promises = ["recall=0.9"]
+    says = "document.querySelector('#status').textContent.includes({})".format
+    reader.open("promises", path="?q=convert")
+    reader.until(f"{KEPT} === 20", "documents are found")
+    reader.expect(f"!{says('`romised`')}", "nothing is promised unasked")
+    reader.evaluate("(document.querySelector('#keep').value = 'recall=0.9', "
+                    "document.querySelector('#keep').dispatchEvent(new Event('change')), true)")
+    reader.until(says("`Promised: answers keep enough.`"), "the promise is said")
+    reader.drag(0.5)
+    reader.expect(f"{says('`Nothing is promised of what the slider leaves.`')} && !{says('`Promised:`')}",
+                  "nothing is promised where the slider hides documents")
+    reader.drag(0)
+    reader.expect(says("`Promised: answers keep enough.`"), "the promise comes back")
+    reader.evaluate("(document.querySelector('#filters').open = true, "
+                    "document.querySelector('#fields input[data-field=section]').focus(), true)")
+    reader.type("video")
+    reader.until(f"{says('`Nothing is promised of a search with a filter.`')} && !{says('`Promised:`')}",
+                 "nothing is promised of a search with a filter")
+    server.promises = []
+
+
 def check_order(reader, server):
     """An answer that comes late is that of a question which is no longer asked."""
     reader.open("late answers")
@@ -432,7 +461,8 @@ def main():
     with tempfile.TemporaryDirectory() as profile:
         browser = Browser(options.browser, profile)
         reader = Reader(browser, server.url, options.pictures)
-        for check in (check_search, check_keys, check_filters, check_order, check_refusals, check_token, check_model):
+        for check in (check_search, check_keys, check_filters, check_promises, check_order, check_refusals, check_token,
+                      check_model):
             check(reader, server)
         if options.server:
             real = Reader(browser, options.server, options.pictures)

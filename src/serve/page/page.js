@@ -15,6 +15,7 @@
 
   let info = null;
   let byProbability = false;
+  let answered = null; // {text, keep}: what the status says of the last answer, and the promise that it keeps
   let shown = []; // {item, value, button}: the documents of the last answer, best first
   let asked = ""; // the request that was sent last, so that the same one is not sent again
   let pending = null; // AbortController of the request on its way
@@ -48,6 +49,7 @@
   const fail = (error, again) => {
     if (error.name === "AbortError") return;
     asked = "";
+    answered = null;
     say("");
     if (error.status === 401) {
       sessionStorage.removeItem("token");
@@ -164,19 +166,29 @@
   };
 
   // What the promise that was kept says of this answer.
-  const keptText = ({ sentence, cut }) => (cut > 0
-    ? " There may be more: nothing is promised of an answer that is cut at so many documents."
-    : ` Promised: ${sentence}.`);
+  const keptText = ({ sentence, cut, filtered }, hidden) => {
+    if (filtered) return " Nothing is promised of a search with a filter.";
+    if (cut > 0) return " There may be more: nothing is promised of an answer that is cut at so many documents.";
+    if (hidden > 0) return " Nothing is promised of what the slider leaves.";
+    return ` Promised: ${sentence}.`;
+  };
+
+  // Says how much was found; with the promise, which the slider may take away.
+  const sayAnswer = (hidden) => {
+    if (!answered) return;
+    const text = answered.text + (answered.keep ? keptText(answered.keep, hidden) : "");
+    if (get("status").textContent !== text) say(text);
+  };
 
   const show = ({ results, milliseconds, keep }, waited) => {
     shown = results.map((result, i) => makeDocument(result, i + 1));
     get("kept").replaceChildren();
     get("below").replaceChildren();
     setScale();
-    divide();
     const count = results.length === 0 ? "No document" : `${results.length} document${results.length === 1 ? "" : "s"}`;
     const server = Number.isFinite(milliseconds) ? `, of which the server took ${milliseconds.toFixed(1)} ms` : "";
-    say(`${count} in ${waited} ms${server}.${keep ? keptText(keep) : ""}`);
+    answered = { text: `${count} in ${waited} ms${server}.`, keep };
+    divide();
     if (keep) get("other-queries").hidden = !keep.other_queries;
   };
 
@@ -220,6 +232,7 @@
     get("fallen-count").textContent = `${count} of ${shown.length} fall${count === 1 ? "s" : ""} below ${formatThreshold()}`;
     get("threshold-value").textContent = formatThreshold();
     get("threshold").setAttribute("aria-valuetext", `${formatThreshold()}: ${shown.length - count} of ${shown.length} documents stay`);
+    sayAnswer(count);
   };
 
   const formatThreshold = () => (byProbability ? `${Math.round(100 * threshold())} %` : threshold().toFixed(2));
@@ -280,6 +293,7 @@
   const clear = () => {
     pending?.abort();
     asked = "";
+    answered = null;
     shown = [];
     get("kept").replaceChildren();
     get("below").replaceChildren();

@@ -73,15 +73,22 @@ void AppendResults(std::string* out, const std::vector<Found>& results, bool tex
   *out += ']';
 }
 
-void AppendKept(std::string* out, const KeptPromise& kept, size_t cut,
-                const std::optional<QueryWatch>& watch) {
+// What may keep a promise from holding of this answer.
+struct KeptDoubts {
+  size_t cut = 0;  // queries
+  bool filtered = false;
+  bool other_queries = false;
+};
+
+void AppendKept(std::string* out, const KeptPromise& kept, const KeptDoubts& doubts) {
   *out += ",\"keep\":{\"promise\":";
   AppendJsonText(out, kept.name);
   *out += ",\"sentence\":";
   AppendJsonText(out, kept.sentence);
   *out += ",\"threshold\":";
   AppendJsonNumber(out, kept.threshold);
-  *out += fmt::format(",\"cut\":{},\"other_queries\":{}}}", cut, watch && watch->alarm);
+  *out += fmt::format(",\"cut\":{},\"filtered\":{},\"other_queries\":{}}}", doubts.cut,
+                      doubts.filtered, doubts.other_queries);
 }
 
 class Search final : public PostedRequest {
@@ -132,13 +139,20 @@ class Search final : public PostedRequest {
       AppendResults(&out, found, texts_, input.limits.answer_bytes);
     }
     if (!single_) out += ']';
-    if (kept_) AppendKept(&out, *kept_, CutOf(results), input.backend.watched());
+    if (kept_) AppendKept(&out, *kept_, DoubtsOf(results, input.backend.watched()));
     AppendCounts(&out, input.encoded);
     out += fmt::format(",\"milliseconds\":{:.3f}}}\n", milliseconds);
     return out;
   }
 
  private:
+  KeptDoubts DoubtsOf(const std::vector<std::vector<Found>>& results,
+                      const std::optional<QueryWatch>& watch) const {
+    return {.cut = CutOf(results),
+            .filtered = !options_.filter.empty(),
+            .other_queries = watch && watch->alarm};
+  }
+
   // Queries of which the promise does not speak, because there may be more results, or fewer were
   // asked for than it was made for.
   size_t CutOf(const std::vector<std::vector<Found>>& results) const {
@@ -188,6 +202,7 @@ constexpr std::string_view kSearchResponse = R"json({"type":"object","properties
   "keep":{"type":"object","description":"The promise that is kept; only where one is.","properties":{
     "promise":{"type":"string"},"sentence":{"type":"string"},"threshold":{"type":"number"},
     "cut":{"type":"integer","description":"Queries of which nothing is promised, because k cuts their results."},
+    "filtered":{"type":"boolean","description":"The search had a filter, and nothing is promised of it."},
     "other_queries":{"type":"boolean","description":"The server has seen other queries than the promise was made for."}}},
   "tokens":{"type":"integer"},"truncated_texts":{"type":"integer"},
   "milliseconds":{"type":"number","description":"From the request to its answer."}}})json";
