@@ -12,6 +12,7 @@
 #include "cli/example.h"
 #include "cli/flags.h"
 #include "cli/process/short_waits.h"
+#include "weights/settings/guarantee.h"
 
 namespace tandem::app {
 namespace {
@@ -99,7 +100,7 @@ CommandBody ConfigureCalibrate(Flags& flags) {
            "Fit to each query's best N documents alone, for probabilities of what stands first: 1 "
            "for the first hit (default: all samples, the positives and the best 500 others); of a "
            "guarantee: show no more than N")
-      .Between(1, 500);
+      .Between(1, static_cast<int64_t>(weights::kMostGuaranteeDepth));
   AddGuaranteeFlags(flags, *options);
   flags.AddSwitch("--dry-run", options->dry_run, "Measure, but leave the folder as it is");
   AddEmbeddingsFlag(flags, options->embeddings);

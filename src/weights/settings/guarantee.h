@@ -10,6 +10,9 @@
 
 namespace tandem::weights {
 
+// The deepest that a promise of a query's best documents is made (calibrate --depth).
+inline constexpr size_t kMostGuaranteeDepth = 500;
+
 // A promise that is kept by showing the documents that score at least `threshold`.
 struct Guarantee {
   eval::Promise promise;

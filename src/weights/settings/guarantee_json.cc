@@ -1,8 +1,11 @@
 #include "weights/settings/guarantee_json.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <utility>
 
 #include "base/error.h"
@@ -24,6 +27,19 @@ double NumberIn(const Settings& settings, std::string_view key, double least, do
   return *number;
 }
 
+// What an entry of the list "promises" must not lack.
+void CheckMembers(const Settings& entry, const Guarantee& guarantee) {
+  if (entry.Has("group") && !entry.Has("by")) {
+    entry.Fail("group", "'by', the field that it is a value of, beside it, or no group");
+  }
+  if (entry.Has("by") && (!entry.Has("group") || guarantee.by.empty())) {
+    entry.Fail("by", "the name of a field, with 'group', a value of it, beside it");
+  }
+  if (guarantee.promise.kind == eval::PromiseKind::kNoAnswer && guarantee.unanswerable.empty()) {
+    entry.Fail("unanswerable", "the name of the queries without an answer");
+  }
+}
+
 Guarantee ReadGuarantee(const Settings& entry) {
   Guarantee guarantee;
   try {
@@ -34,12 +50,13 @@ Guarantee ReadGuarantee(const Settings& entry) {
   guarantee.by = entry.String("by").value_or("");
   guarantee.group = entry.String("group").value_or("");
   guarantee.threshold = NumberIn(entry, "threshold", -kMostScore, kMostScore);
-  guarantee.depth = static_cast<size_t>(entry.Integer("depth", 1, kMostCounted).value_or(0));
+  guarantee.depth = static_cast<size_t>(entry.Integer("depth", 1, kMostGuaranteeDepth).value_or(0));
   guarantee.judged_only = entry.Boolean("judged_only").value_or(false);
   guarantee.unanswerable = entry.String("unanswerable").value_or("");
   guarantee.queries = CountIn(entry, "queries");
   guarantee.loss = NumberIn(entry, "loss", 0, 1);
   guarantee.nothing = NumberIn(entry, "nothing", 0, 1);
+  CheckMembers(entry, guarantee);
   return guarantee;
 }
 
@@ -109,7 +126,13 @@ std::optional<Guarantees> GuaranteesIn(const Settings& tandem_file) {
   constexpr const char* kPromises = "a list of promises, as tandem calibrate --guarantee writes it";
   for (const Json& entry : ListIn(settings, "promises", kPromises)) {
     if (!entry.is_object()) settings.Fail("promises", kPromises);
-    guarantees.promises.push_back(ReadGuarantee(Settings(settings.file(), entry)));
+    const std::string place = fmt::format("guarantees.promises[{}].", guarantees.promises.size());
+    const Settings named(settings.file(), entry, place);
+    Guarantee guarantee = ReadGuarantee(named);
+    for (const Guarantee& other : guarantees.promises) {
+      if (other.Name() == guarantee.Name()) named.Fail("promise", "each promise once");
+    }
+    guarantees.promises.push_back(std::move(guarantee));
   }
   constexpr const char* kScores = "a list of numbers";
   for (const Json& score : ListIn(settings, "best_scores", kScores)) {

@@ -59,8 +59,8 @@ Settings Settings::ReadIfThere(const std::filesystem::path& path) {
   return Read(path);
 }
 
-Settings::Settings(std::string file, Json value)
-    : file_(std::move(file)), value_(std::move(value)) {
+Settings::Settings(std::string file, Json value, std::string place)
+    : file_(std::move(file)), value_(std::move(value)), place_(std::move(place)) {
   if (!value_.is_object()) throw ModelError(file_, "", "is not a JSON object");
   value_.SortMembers();
 }
@@ -141,7 +141,7 @@ std::string Settings::RequiredString(std::string_view key) const {
 void Settings::Fail(std::string_view key, std::string_view expected) const {
   const Json* value = Find(key);
   throw ModelError(file_, "",
-                   fmt::format("'{}' is {}; {} expected", key,
+                   fmt::format("'{}{}' is {}; {} expected", place_, key,
                                value == nullptr ? "missing" : ShownJson(*value), expected));
 }
 

@@ -39,8 +39,8 @@ class Settings {
   static Settings Read(const std::filesystem::path& path);
   // An empty object where the file does not exist.
   static Settings ReadIfThere(const std::filesystem::path& path);
-  // `value` must be an object.
-  Settings(std::string file, Json value);
+  // `value` must be an object. Messages name its keys with `place` before them, as "modules[2].".
+  Settings(std::string file, Json value, std::string place = "");
 
   const std::string& file() const { return file_; }
   bool Has(std::string_view key) const;
@@ -67,6 +67,7 @@ class Settings {
  private:
   std::string file_;
   Json value_;
+  std::string place_;
 };
 
 }  // namespace tandem::weights
