@@ -122,8 +122,7 @@ void RunCalibrateGuarantee(const CalibrateOptions& options,
   const JudgedRows rows = MakeJudgedRows(gathered.retrieved, gathered.judged.qrels,
                                          {.relevance_level = options.relevance_level,
                                           .corpus = gathered.judged.dataset.documents.size(),
-                                          .depth = options.depth.value_or(0),
-                                          .judged_only = options.judged_only});
+                                          .depth = options.depth.value_or(0)});
   GuaranteeStudyInputs inputs{.judged = rows,
                               .promises = promises,
                               .similarity = model->similarity(),

@@ -21,6 +21,7 @@
 #include "commands/by_document.h"
 #include "commands/evaluate/applied_output.h"
 #include "commands/evaluate/evaluation_output.h"
+#include "commands/evaluate/guarantee_check.h"
 #include "commands/evaluate/threshold_file.h"
 #include "commands/evaluate/threshold_output.h"
 #include "commands/identical_ids.h"
@@ -84,10 +85,10 @@ void AddMeasureFlags(Flags& flags, EvaluateOptions& options) {
                   "and pictures");
   flags
       .Add(
-          "--relevance-level", options.relevance_level,
+          "--relevance-level", options.asked_relevance_level,
           "Grade from which a document is a positive (trec_eval -l), where a measure has no rel of "
           "its own; ndcg uses all grades")
-      .ShowDefault();
+      .ShowDefault("1, or that of --guarantee");
   flags.AddSwitch("--complete", options.complete,
                   "Count judged queries without results, with 0 (trec_eval -c); of a model they "
                   "always count");
@@ -298,6 +299,7 @@ void RunEvaluate(EvaluateOptions options) {
   if (options.measures.empty() && !IsSuite(options)) {
     options.measures = with_run ? kRunMeasures : kModelMeasures;
   }
+  options.relevance_level = options.asked_relevance_level.value_or(1);
   CheckEvaluateOptions(options);
   if (with_run) {
     RunEvaluateRun(options);
@@ -306,6 +308,7 @@ void RunEvaluate(EvaluateOptions options) {
     RunEvaluateSuite(options, PlanEvaluation(options));
   } else {
     options.model.model = options.models.front();
+    if (!options.guarantees.empty()) options.relevance_level = GuaranteedLevel(options);
     WaitBriefly();
     RunEvaluateModel(options, {.folder = options.datasets.front(),
                                .split = options.split.empty() ? "test" : options.split,

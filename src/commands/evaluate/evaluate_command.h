@@ -37,6 +37,8 @@ struct EvaluateOptions {
   std::string measures;  // comma-separated; "" if not given: those that suit the input
   bool per_query = false;
   bool views = false;  // whether to show views of the embedding space; with a model
+  std::optional<double> asked_relevance_level;  // --relevance-level
+  // What counts: what was asked for, or else the level of the guarantees that are checked, or 1.
   double relevance_level = 1;
   bool complete = false;              // always with a model
   bool by_document = false;           // documents are ranked by their best passages

@@ -64,7 +64,7 @@ void MeasureRows(const JudgedRows& judged, const std::map<std::string, std::stri
     nothing += eval::ShowsAny(row, guarantee.threshold) ? 0 : 1;
     if (guarantee.promise.kind == PromiseKind::kPrecision) {
       unknown += guarantee.threshold <= row.known_above ? 1 : 0;
-      checked->seen.Add(eval::WrongShares(row, threshold).front());
+      checked->seen.Add(eval::WrongShares(row, threshold, guarantee.judged_only).front());
     } else if (guarantee.promise.kind == PromiseKind::kRecall && row.positives > 0) {
       checked->seen.Add(eval::MissedShare(row, guarantee.threshold));
     }
@@ -109,6 +109,19 @@ bool CheckedGuarantee::broken() const {
   return seen.mean() > guarantee.promise.risk() && chance < kRareLoss;
 }
 
+double GuaranteedLevel(const EvaluateOptions& options) {
+  const std::string& folder = options.model.model;
+  const double level = GuaranteesOf(folder).basis.relevance_level;
+  if (options.asked_relevance_level && *options.asked_relevance_level != level) {
+    throw UsageError(
+        fmt::format("--relevance-level is {}, and the guarantees of {} were made with {}: leave it "
+                    "out, or make them anew with tandem calibrate --relevance-level",
+                    *options.asked_relevance_level, folder, level));
+  }
+  if (level != 1) Note(fmt::format("relevance level {}, as the guarantees were made with", level));
+  return level;
+}
+
 GuaranteeCheck PlanGuaranteeCheck(model::DualEncoder& model, const EvaluatedSet& set,
                                   const data::JudgedData& judged, const EvaluateOptions& options) {
   const std::string& folder = options.model.model;
@@ -116,7 +129,7 @@ GuaranteeCheck PlanGuaranteeCheck(model::DualEncoder& model, const EvaluatedSet&
   GuaranteeCheck check{.made_on = guarantees.basis,
                        .measured_on = BasisOfModel(model, options.globals)};
   AddData(judged, set.folder, set.split, &check.measured_on);
-  CheckBasis(check.made_on, check.measured_on, folder, check.measured_on.documents);
+  CheckBasis(check.made_on, check.measured_on, folder, {.documents = check.measured_on.documents});
   for (const std::string& name : options.guarantees) {
     for (const weights::Guarantee& one : guarantees.promises) {
       if (name == "all") check.guarantees.push_back({.guarantee = one});
@@ -141,8 +154,7 @@ void MeasureGuarantees(const GuaranteeMeasurement& measured, GuaranteeCheck* che
                                            {.relevance_level = options.relevance_level,
                                             .top_k = measured.top_k,
                                             .corpus = measured.judged.dataset.documents.size(),
-                                            .depth = guarantee.depth,
-                                            .judged_only = guarantee.judged_only});
+                                            .depth = guarantee.depth});
     std::map<std::string, std::string> groups;
     if (!guarantee.by.empty()) groups = QueryGroups(measured.folder, guarantee.by);
     MeasureRows(rows, groups, &one);
@@ -162,13 +174,28 @@ void MeasureGuarantees(const GuaranteeMeasurement& measured, GuaranteeCheck* che
   }
 }
 
+namespace {
+
+// How many promises there were to break, and what that makes of one that is called broken.
+std::string ChecksText(const GuaranteeCheck& check) {
+  const auto checked = static_cast<size_t>(
+      std::count_if(check.guarantees.begin(), check.guarantees.end(),
+                    [](const CheckedGuarantee& one) { return one.seen.queries > 0; }));
+  return fmt::format(
+      "promises checked: {}; if all are kept, one or more is called broken by chance in at most "
+      "{:.4g} % of such checks\n",
+      checked, std::min(100.0, 100 * kRareLoss * static_cast<double>(checked)));
+}
+
+}  // namespace
+
 FurtherFigures GuaranteeFigures(const GuaranteeCheck& check, const report::TextStyle& style) {
   FurtherFigures figures;
   figures.text = fmt::format(
-      "\nguarantees made with {} queries of {}, split {} ({}), measured on {}, split {}\n{}",
+      "\nguarantees made with {} queries of {}, split {} ({}), measured on {}, split {}\n{}{}",
       check.guarantees.empty() ? 0 : check.guarantees.front().guarantee.queries, check.made_on.data,
       check.made_on.split, check.made_on.date, check.measured_on.data, check.measured_on.split,
-      CheckTable(check).Text(style));
+      CheckTable(check).Text(style), ChecksText(check));
   Json list = Json::array();
   for (const CheckedGuarantee& one : check.guarantees) {
     const auto line = [&](std::string_view name, double value) {

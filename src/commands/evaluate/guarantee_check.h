@@ -30,6 +30,10 @@ struct GuaranteeCheck {
   std::vector<CheckedGuarantee> guarantees;
 };
 
+// The relevance level that the model's guarantees were made with, which they are checked with.
+// Throws UsageError where another was asked for, and where the model has none.
+double GuaranteedLevel(const EvaluateOptions& options);
+
 // Finds what is checked before anything is encoded: the model's guarantees that the options name,
 // "all" of them or by name. Throws UsageError for one that is not promised, and for those of
 // queries without an answer where nobody says which these are; warns where the data are those that

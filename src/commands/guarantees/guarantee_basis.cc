@@ -44,12 +44,15 @@ uint64_t DataHash(const data::JudgedData& judged) {
 
 // What differs a little, and how it was and is.
 std::vector<std::string> BasisDifferences(const weights::GuaranteeBasis& was,
-                                          const weights::GuaranteeBasis& is) {
+                                          const weights::GuaranteeBasis& is,
+                                          const std::string& documents_precision) {
   std::vector<std::string> differences;
   const auto compare = [&](std::string_view what, const auto& before, const auto& now) {
     if (before != now) differences.push_back(fmt::format("{} '{}', now '{}'", what, before, now));
   };
-  compare("precision", was.precision, is.precision);
+  const bool apart = !documents_precision.empty();
+  compare(apart ? "precision of queries" : "precision", was.precision, is.precision);
+  if (apart) compare("precision of documents", was.precision, documents_precision);
   compare("query prompt", was.query_prompt, is.query_prompt);
   compare("document prompt", was.document_prompt, is.document_prompt);
   compare("tokens of a query", was.max_query_tokens, is.max_query_tokens);
@@ -104,7 +107,7 @@ weights::Guarantees GuaranteesOf(const std::string& folder) {
 }
 
 void CheckBasis(const weights::GuaranteeBasis& was, const weights::GuaranteeBasis& is,
-                const std::string& folder, size_t documents) {
+                const std::string& folder, const SearchedCorpus& corpus) {
   if (was.model_fingerprint != is.model_fingerprint || was.similarity != is.similarity ||
       was.width != is.width) {
     throw UsageError(fmt::format(
@@ -114,34 +117,33 @@ void CheckBasis(const weights::GuaranteeBasis& was, const weights::GuaranteeBasi
         folder, weights::kTandemFile, was.similarity, was.width, was.model_fingerprint,
         is.similarity, is.width, is.model_fingerprint));
   }
-  const auto differences = BasisDifferences(was, is);
+  const auto differences = BasisDifferences(was, is, corpus.precision);
   if (!differences.empty()) {
     Warn(
         fmt::format("{}/{}: its guarantees were made with {}; scores differ by that, and nothing "
                     "is promised of them",
                     folder, weights::kTandemFile, fmt::join(differences, ", ")));
   }
-  if (was.documents != documents) {
+  if (was.documents != corpus.documents) {
     Warn(
         fmt::format("{}/{}: its guarantees were made for a corpus of {} documents, and this one "
                     "has {}; nothing is promised of it",
-                    folder, weights::kTandemFile, was.documents, documents));
+                    folder, weights::kTandemFile, was.documents, corpus.documents));
   }
 }
 
 const weights::Guarantee& FindGuarantee(const weights::Guarantees& guarantees,
                                         const std::string& keep) {
-  constexpr std::string_view kFor = " for ";
-  const size_t end = std::min(keep.find(kFor), keep.size());
+  const size_t end = std::min(keep.find(kOfGroup), keep.size());
   const std::string group = keep.substr(end);
   const eval::Promise promise = eval::ParsePromise(std::string_view(keep).substr(0, end));
-  const bool any_confidence = keep.find('@') == std::string::npos;
+  const bool any_confidence = keep.find('@') >= end;  // a group may have the character too
   const weights::Guarantee* found = nullptr;
   std::vector<std::string> names;
   for (const weights::Guarantee& one : guarantees.promises) {
     names.push_back(one.Name());
     const std::string of_group =
-        one.by.empty() ? "" : fmt::format("{}{}={}", kFor, one.by, one.group);
+        one.by.empty() ? "" : fmt::format("{}{}={}", kOfGroup, one.by, one.group);
     const bool same = one.promise.kind == promise.kind && one.promise.level == promise.level &&
                       (any_confidence || one.promise.confidence == promise.confidence);
     if (!same || of_group != group) continue;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/globals.h"
@@ -31,11 +32,20 @@ std::vector<float> KeptScores(std::vector<float> scores);
 // The guarantees of a model folder. Throws UsageError where it has none.
 weights::Guarantees GuaranteesOf(const std::string& folder);
 
+// What is searched with the model.
+struct SearchedCorpus {
+  size_t documents = 0;
+  std::string precision;  // that they were encoded in; "": that of queries
+};
+
 // Throws UsageError where the guarantees of `folder` are of other scores: of another model (the
 // folder's weights were replaced), similarity or width. Warns where another precision, prompt or
-// length changes scores a little, and where there are `documents` of another number.
+// length changes scores a little, and where the corpus has another number of documents.
 void CheckBasis(const weights::GuaranteeBasis& was, const weights::GuaranteeBasis& is,
-                const std::string& folder, size_t documents);
+                const std::string& folder, const SearchedCorpus& corpus);
+
+// Stands between a promise and its group: "recall=0.9 for lang=en".
+inline constexpr std::string_view kOfGroup = " for ";
 
 // The guarantee that `keep` asks for, as weights::Guarantee::Name has it; of precision the
 // confidence may be left out where that leaves one. Throws UsageError, which lists those that there

@@ -57,7 +57,7 @@ void StudyRecall(const Rows& rows, StudiedGuarantee* studied) {
 void StudyPrecision(const Rows& rows, const std::vector<double>& grid, StudiedGuarantee* studied) {
   weights::Guarantee& guarantee = studied->guarantee;
   const eval::PrecisionThreshold chosen = eval::ChoosePrecisionThreshold(
-      rows, {guarantee.promise.risk(), guarantee.promise.confidence}, grid);
+      rows, {guarantee.promise.risk(), guarantee.promise.confidence, guarantee.judged_only}, grid);
   guarantee.queries = chosen.queries;
   guarantee.loss = chosen.mean_loss;
   if (!chosen.threshold) {

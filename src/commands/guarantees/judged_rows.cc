@@ -16,7 +16,7 @@ Grades GradesOf(const data::QueryJudgements* judged) {
   return grades;
 }
 
-// Adds the documents of a query's results that are no positives, and counts them.
+// Adds the documents of a query's results that are no positives.
 void AddOthers(const data::QueryResults& results, const Grades& grades,
                const JudgedRowOptions& options, eval::GuaranteeRow* row, JudgedRows* all) {
   double best_other = -std::numeric_limits<double>::infinity(), lowest = -best_other;
@@ -26,15 +26,20 @@ void AddOthers(const data::QueryResults& results, const Grades& grades,
     const bool known = judged != grades.end() && judged->second >= 0;
     if (judged != grades.end() && judged->second >= options.relevance_level) continue;
     best_other = std::max(best_other, one.score);
-    if (options.judged_only && !known) continue;
-    all->judged_negatives += known ? 1 : 0;
-    all->unjudged += known ? 0 : 1;
-    row->documents.push_back({one.score, false});
+    row->documents.push_back({.score = one.score, .positive = false, .judged = known});
   }
   const bool ends = results.results.size() >= options.top_k && options.top_k < options.corpus;
   if (ends) row->known_above = lowest;
   if (best_other != -std::numeric_limits<double>::infinity()) {
     all->best_without_answer.push_back(best_other);
+  }
+}
+
+void CountRow(const eval::GuaranteeRow& row, JudgedRows* all) {
+  for (const eval::LabelledDocument& one : row.documents) {
+    ++all->documents;
+    all->unjudged += one.judged ? 0 : 1;
+    all->judged_negatives += one.judged && !one.positive ? 1 : 0;
   }
 }
 
@@ -54,8 +59,8 @@ JudgedRows MakeJudgedRows(const search::Retrieved& retrieved, const data::Qrels&
         std::max_element(results->results.begin(), results->results.end(),
                          [](const auto& a, const auto& b) { return a.score < b.score; });
     all.best_scores.push_back(static_cast<float>(best->score));
-    all.documents += row.documents.size();
     eval::SortRow(options.depth, &row);
+    CountRow(row, &all);
     all.rows.push_back(std::move(row));
   }
   return all;

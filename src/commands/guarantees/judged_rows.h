@@ -21,18 +21,19 @@ struct JudgedRowOptions {
   size_t top_k = kGuaranteeDepth;  // of the search
   size_t corpus = 0;               // documents that were searched
   size_t depth = 0;                // at most so many documents are ever shown; 0: all
-  bool judged_only = false;        // leaves out documents that nobody judged
 };
 
 struct JudgedRows {
-  std::vector<eval::GuaranteeRow> rows;  // sorted; of the queries that have a text
+  // Sorted and cut to the depth; of the queries that have a text. Documents that nobody judged are
+  // in them, since they take ranks of others.
+  std::vector<eval::GuaranteeRow> rows;
   // [rows] The best score of each query, and the best of a document that is no positive: what the
   // query would find if its answers were held out. Queries that have none are not in the latter.
   std::vector<float> best_scores;
   std::vector<double> best_without_answer;
   size_t documents = 0;         // of all rows
   size_t unjudged = 0;          // of them
-  size_t judged_negatives = 0;  // documents of rows that somebody judged to be no positives
+  size_t judged_negatives = 0;  // of them, that somebody judged to be no positives
 };
 
 // `retrieved` has samples for `options.relevance_level`. Views into what it and `qrels` view.

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 
 #include "cli/flags.h"
 #include "cli/globals.h"
+#include "commands/guarantees/guarantee_basis.h"
 #include "model/dual_encoder.h"
 #include "weights/settings/guarantee.h"
 
@@ -17,10 +19,20 @@ inline constexpr size_t kMostKept = 1000;
 // Adds --keep.
 void AddKeepFlag(Flags& flags, std::string& keep, const char* help);
 
-// The guarantee of `folder`'s tandem.json that `keep` names. `documents` is the size of the corpus
-// that is searched. Throws and warns as CheckBasis and FindGuarantee.
+// Throws UsageError for a `keep` that is no promise, and for documents by their passages, of which
+// nothing is promised.
+void CheckKept(const std::string& keep, bool by_document);
+
+// The guarantee of `folder`'s tandem.json that `keep` names. Throws and warns as CheckBasis and
+// FindGuarantee.
 weights::Guarantee KeptPromise(const std::string& keep, const std::string& folder,
-                               model::DualEncoder& model, const Globals& globals, size_t documents);
+                               model::DualEncoder& model, const Globals& globals,
+                               const SearchedCorpus& corpus);
+
+// Warns where an index of `folder` is approximate: it may miss documents that score above the
+// threshold, and so break promises (but not that of no answer, since less is shown). Says which
+// recall was measured when it was built.
+void WarnOfApproximate(std::span<const weights::Guarantee> promises, const std::string& folder);
 
 // Warns where the promise does not hold of a search with so many hits of a query: `cut` queries had
 // as many, and there may be more. `top_k` 0: nobody said.

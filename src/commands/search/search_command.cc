@@ -15,7 +15,6 @@
 #include "commands/guarantees/kept_promise.h"
 #include "commands/identical_ids.h"
 #include "commands/model/model_calibration.h"
-#include "eval/guarantees/promise.h"
 
 namespace tandem::app {
 namespace {
@@ -31,15 +30,10 @@ constexpr const char* kNoIds =
 void CheckThresholds(const SearchOptions& options) {
   CheckIsProbability(options.min_probability);
   if (!options.keep.empty()) {
-    eval::ParsePromise(std::string_view(options.keep).substr(0, options.keep.find(" for ")));
+    CheckKept(options.keep, options.by_document);
     if (options.min_score || options.min_probability) {
       throw UsageError(fmt::format("--keep has a threshold of its own; it excludes {}",
                                    options.min_score ? "--min-score" : "--min-probability"));
-    }
-    if (options.by_document) {
-      throw UsageError(
-          "--keep is promised of the documents that the model was calibrated on, not of those that "
-          "passages are of; it excludes --by-document");
     }
   }
   if (options.min_score && !std::isfinite(*options.min_score)) {

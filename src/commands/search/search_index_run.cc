@@ -271,8 +271,11 @@ class Search {
 // Finds the promise that is kept, and sets the threshold and the number of hits that it needs.
 weights::Guarantee KeepPromiseInIndex(const index::DocumentIndex& index, const LoadedModel& loaded,
                                       SearchOptions* options, index::AnswerOptions* answers) {
-  weights::Guarantee kept = KeptPromise(options->keep, loaded.folder, *loaded.model,
-                                        options->globals, index.info().documents);
+  const index::IndexInfo& info = index.info();
+  weights::Guarantee kept =
+      KeptPromise(options->keep, loaded.folder, *loaded.model, options->globals,
+                  {.documents = info.documents, .precision = info.model.precision});
+  WarnOfApproximate({&kept, 1}, options->index);
   options->min_score = answers->min_score = kept.threshold;
   if (options->top_k == 0) options->top_k = kept.depth > 0 ? kept.depth : kMostKept;
   answers->k = options->top_k + (options->ignore_identical_ids ? 1 : 0);

@@ -82,8 +82,8 @@ std::optional<weights::Guarantee> KeepPromiseInCorpus(model::DualEncoder& model,
                                                       SearchOptions* options,
                                                       search::RetrieveOptions* retrieve) {
   if (options->keep.empty()) return std::nullopt;
-  weights::Guarantee kept =
-      KeptPromise(options->keep, options->model.model, model, options->globals, documents);
+  weights::Guarantee kept = KeptPromise(options->keep, options->model.model, model,
+                                        options->globals, {.documents = documents});
   options->min_score = kept.threshold;
   if (options->top_k == 0) options->top_k = kept.depth > 0 ? kept.depth : kMostKept;
   retrieve->top_k = options->top_k;

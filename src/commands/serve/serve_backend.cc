@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "commands/guarantees/kept_promise.h"
 #include "commands/model/load_model.h"
 #include "commands/model/model_calibration.h"
 #include "commands/serve/served_promises.h"
@@ -61,7 +62,10 @@ class ModelBackend final : public serve::Backend {
         min_probability_(LeastProbability(options.min_probability,
                                           index_ ? index_->info().min_probability : std::nullopt)),
         promises_(served.flags.model, options.keep, *model_, globals_,
-                  index_ ? index_->info().documents : 0) {
+                  index_ ? SearchedCorpus{.documents = index_->info().documents,
+                                          .precision = index_->info().model.precision}
+                         : SearchedCorpus()) {
+    if (index_) WarnOfApproximate(promises_.promises(), options.source);
     CheckIndexProbability(calibration_, options.min_probability,
                           index_ ? index_->info().min_probability : std::nullopt,
                           served.flags.model);

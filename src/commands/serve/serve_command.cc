@@ -14,6 +14,7 @@
 #include "cli/flags.h"
 #include "cli/process/short_waits.h"
 #include "commands/by_document.h"
+#include "commands/guarantees/kept_promise.h"
 #include "commands/model/model_calibration.h"
 #include "serve/http/health_check.h"
 
@@ -54,6 +55,7 @@ void RunCheckedServe(const ServeCommandOptions& options) {
   for (const std::string& origin : options.origins) CheckOrigin(origin);
   CheckHeader(options.client_header);
   CheckIsProbability(options.min_probability);
+  if (!options.keep.empty()) CheckKept(options.keep, options.by_document);
   WaitBriefly();
   RunServe(options);
 }

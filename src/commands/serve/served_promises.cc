@@ -6,18 +6,18 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "commands/guarantees/guarantee_basis.h"
 #include "weights/folders/tandem_file.h"
 
 namespace tandem::app {
 
 ServedPromises::ServedPromises(const std::string& folder, const std::string& keep,
-                               model::DualEncoder& model, const Globals& globals, size_t documents)
+                               model::DualEncoder& model, const Globals& globals,
+                               const SearchedCorpus& corpus)
     : guarantees_(weights::ReadGuarantees(weights::ModelFiles(folder))), keep_(keep) {
   if (!keep.empty()) guarantees_ = GuaranteesOf(folder);  // says what to do where there are none
   if (!guarantees_) return;
   try {
-    CheckBasis(guarantees_->basis, BasisOfModel(model, globals), folder, documents);
+    CheckBasis(guarantees_->basis, BasisOfModel(model, globals), folder, corpus);
   } catch (const UsageError& error) {
     if (!keep.empty()) throw;
     Warn(fmt::format("{}; they are left aside", error.what()));
@@ -28,10 +28,14 @@ ServedPromises::ServedPromises(const std::string& folder, const std::string& kee
   drift_ = std::make_unique<eval::QueryDrift>(guarantees_->best_scores, SeedOf(globals));
 }
 
+std::span<const weights::Guarantee> ServedPromises::promises() const {
+  if (!guarantees_) return {};
+  return guarantees_->promises;
+}
+
 std::vector<std::string> ServedPromises::names() const {
   std::vector<std::string> names;
-  if (!guarantees_) return names;
-  for (const weights::Guarantee& one : guarantees_->promises) names.push_back(one.Name());
+  for (const weights::Guarantee& one : promises()) names.push_back(one.Name());
   return names;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/globals.h"
+#include "commands/guarantees/guarantee_basis.h"
 #include "eval/guarantees/query_drift.h"
 #include "model/dual_encoder.h"
 #include "serve/backend.h"
@@ -21,14 +22,17 @@ class ServedPromises {
  public:
   // Reads the guarantees of the model's folder; a folder without any promises nothing. Those of
   // another model are left aside, with a warning, unless `keep`, the promise of requests that name
-  // none, needs them. `documents` are those of the index. Throws UsageError for a `keep` that is
+  // none, needs them. `corpus` is the index's. Throws UsageError for a `keep` that is
   // not promised, and what CheckBasis throws.
   ServedPromises(const std::string& folder, const std::string& keep, model::DualEncoder& model,
-                 const Globals& globals, size_t documents);
+                 const Globals& globals, const SearchedCorpus& corpus);
 
   // The names of the promises, and of the one that is kept by default ("": none).
   std::vector<std::string> names() const;
   const std::string& by_default() const { return keep_; }
+
+  // What is promised; empty where nothing is.
+  std::span<const weights::Guarantee> promises() const;
 
   // The promise that a search keeps; null: none. Throws UsageError for one that is not promised, or
   // that goes with another threshold.

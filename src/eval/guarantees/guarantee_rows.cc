@@ -10,7 +10,8 @@ void SortRow(size_t depth, GuaranteeRow* row) {
   for (const LabelledDocument& one : row->documents) RefuseNan({&one.score, 1});
   std::sort(row->documents.begin(), row->documents.end(),
             [](const LabelledDocument& a, const LabelledDocument& b) {
-              return a.score != b.score ? a.score > b.score : a.positive < b.positive;
+              if (a.score != b.score) return a.score > b.score;
+              return a.positive != b.positive ? b.positive : a.judged && !b.judged;
             });
   if (depth == 0 || row->documents.size() < depth) return;
   row->documents.resize(depth);
@@ -33,16 +34,20 @@ bool ShowsAny(const GuaranteeRow& row, double threshold) {
   return !row.documents.empty() && row.documents.front().score >= threshold;
 }
 
-std::vector<double> WrongShares(const GuaranteeRow& row, std::span<const double> thresholds) {
+std::vector<double> WrongShares(const GuaranteeRow& row, std::span<const double> thresholds,
+                                bool judged_only) {
   std::vector<double> shares;
   shares.reserve(thresholds.size());
-  size_t shown = 0, wrong = 0;
+  size_t next = 0, counted = 0, wrong = 0;
   for (const double threshold : thresholds) {
-    while (shown < row.documents.size() && row.documents[shown].score >= threshold) {
-      wrong += row.documents[shown].positive ? 0 : 1;
-      ++shown;
+    for (; next < row.documents.size() && row.documents[next].score >= threshold; ++next) {
+      const LabelledDocument& one = row.documents[next];
+      if (judged_only && !one.judged) continue;
+      wrong += one.positive ? 0 : 1;
+      ++counted;
     }
-    const double share = shown == 0 ? 0 : static_cast<double>(wrong) / static_cast<double>(shown);
+    const double share =
+        counted == 0 ? 0 : static_cast<double>(wrong) / static_cast<double>(counted);
     shares.push_back(threshold <= row.known_above ? 1 : share);
   }
   return shares;

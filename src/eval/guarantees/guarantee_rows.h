@@ -16,6 +16,7 @@ namespace tandem::eval {
 struct LabelledDocument {
   double score = 0;
   bool positive = false;
+  bool judged = true;  // false: nobody judged it, and it counts as no positive or not at all
 };
 
 struct GuaranteeRow {
@@ -28,9 +29,9 @@ struct GuaranteeRow {
   double known_above = -std::numeric_limits<double>::infinity();
 };
 
-// Sorts by score, descending; negatives come first where scores tie, since nothing says which of
-// them would be shown. Keeps the best `depth` documents (0: all): then a query is never shown more,
-// and everything is known.
+// Sorts by score, descending; where scores tie, judged negatives come first, then what nobody
+// judged and then positives, since nothing says which of them would be shown. Keeps the best
+// `depth` documents (0: all): then a query is never shown more, and everything is known.
 void SortRow(size_t depth, GuaranteeRow* row);
 
 // The share of the row's positives that score below `threshold`; 0 of a row without positives.
@@ -40,8 +41,11 @@ double MissedShare(const GuaranteeRow& row, double threshold);
 bool ShowsAny(const GuaranteeRow& row, double threshold);
 
 // The share of the shown documents that are no positives: 0 where nothing is shown, and 1, the
-// worst there is, where the row does not know what is shown (`known_above`). One for each of
-// `thresholds` [G], which descend. Of a sorted row; O(documents + G).
-std::vector<double> WrongShares(const GuaranteeRow& row, std::span<const double> thresholds);
+// worst there is, where the row does not know what is shown (`known_above`). With `judged_only`
+// documents that nobody judged are neither right nor wrong: the share is of the judged ones among
+// what is shown. One for each of `thresholds` [G], which descend. Of a sorted row; O(documents +
+// G).
+std::vector<double> WrongShares(const GuaranteeRow& row, std::span<const double> thresholds,
+                                bool judged_only = false);
 
 }  // namespace tandem::eval

@@ -44,7 +44,7 @@ PrecisionThreshold ChoosePrecisionThreshold(std::span<const GuaranteeRow> rows,
                                             std::span<const double> grid) {
   std::vector<double> totals(grid.size());
   for (const GuaranteeRow& row : rows) {
-    const std::vector<double> losses = WrongShares(row, grid);
+    const std::vector<double> losses = WrongShares(row, grid, wanted.judged_only);
     for (size_t g = 0; g < grid.size(); ++g) totals[g] += losses[g];
   }
   PrecisionThreshold chosen{.threshold = {}, .queries = rows.size()};

@@ -21,8 +21,9 @@ namespace tandem::eval {
 std::vector<double> PrecisionGrid(std::string_view similarity);
 
 struct PrecisionRisk {
-  double risk = 0;        // the highest mean loss
-  double confidence = 0;  // in (0, 1)
+  double risk = 0;           // the highest mean loss
+  double confidence = 0;     // in (0, 1)
+  bool judged_only = false;  // WrongShares
 };
 
 // Fixed-sequence testing: the index of the last threshold, going down the grid, before the first at

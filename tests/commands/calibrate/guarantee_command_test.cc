@@ -35,6 +35,7 @@ class GuaranteeCommand : public ModelCommandsTest {
   struct FoundDocument {
     double score;
     bool positive;
+    bool judged;
   };
   // By query, best first, by `search` and the judgements.
   std::map<std::string, std::vector<FoundDocument>> Found() const {
@@ -43,14 +44,15 @@ class GuaranteeCommand : public ModelCommandsTest {
     std::string query, document, grade, line;
     std::getline(qrels, line);
     while (qrels >> query >> document >> grade) positive[query + " " + document] = grade != "0";
+    const std::map<std::string, bool> grades = positive;
     const ProgramResult found = Search({"--split", "train", "--top-k", "60", "--output", "-"});
     EXPECT_EQ(found.exit_code, 0) << found.err;
     std::map<std::string, std::vector<FoundDocument>> all;
     std::istringstream run(found.out);
     std::string q0, rank, score, tag;
     while (run >> query >> q0 >> document >> rank >> score >> tag) {
-      all[query].push_back(
-          {static_cast<float>(std::stod(score)), positive[query + " " + document]});
+      all[query].push_back({static_cast<float>(std::stod(score)), positive[query + " " + document],
+                            grades.count(query + " " + document) > 0});
     }
     return all;
   }
@@ -234,6 +236,45 @@ TEST_F(GuaranteeCommand, PrecisionSaysWhatItCountsAndHowManyItTests) {
       Guarantee({"--guarantee", "precision=0.3@0.9", "--judged-only"}, "dev");
   EXPECT_EQ(none.exit_code, 2);
   EXPECT_THAT(none.err, HasSubstr("--judged-only: no document"));
+}
+
+// What nobody judged is not counted, and yet takes ranks: the best 20 are not the best 20 judged
+// documents, and recall and the share that gets nothing are of all that is shown.
+TEST_F(GuaranteeCommand, DocumentsThatNobodyJudgedTakeRanks) {
+  constexpr size_t kDepth = 20;
+  const ProgramResult made =
+      Guarantee({"--guarantee", "precision=0.3@0.8", "--guarantee", "recall=0.3", "--judged-only",
+                 "--depth", fmt::format("{}", kDepth)});
+  ASSERT_EQ(made.exit_code, 0) << made.err << made.out;
+  const json promises = Written()["promises"];
+  const auto found = Found();
+  std::vector<double> missed(2), wrong(2), nothing(2);
+  for (const auto& [query, documents] : found) {
+    for (size_t i = 0; i < 2; ++i) {
+      size_t right = 0, judged = 0, shown = 0;
+      for (size_t rank = 0; rank < kDepth; ++rank) {
+        const FoundDocument& one = documents[rank];
+        if (one.score < promises[i]["threshold"].get<double>()) break;
+        ++shown;
+        judged += one.judged ? 1 : 0;
+        right += one.positive ? 1 : 0;
+      }
+      missed[i] += (2 - static_cast<double>(right)) / 2 / 48;
+      if (judged > 0) wrong[i] += static_cast<double>(judged - right) / judged / 48;
+      nothing[i] += shown == 0 ? 1.0 / 48 : 0;
+    }
+  }
+  EXPECT_NEAR(promises[0]["loss"].get<double>(), wrong[0], 1e-12);
+  EXPECT_NEAR(promises[1]["loss"].get<double>(), missed[1], 1e-12);
+  EXPECT_GT(missed[1], 0.1);  // ranks were taken
+  const json seen = json::parse(
+      Evaluate({"--split", "train", "--guarantee", "all", "--format", "json"}).out)["guarantees"];
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_NEAR(promises[i]["nothing"].get<double>(), nothing[i], 1e-12) << i;
+    EXPECT_NEAR(seen[i]["nothing"].get<double>(), nothing[i], 1e-12) << i;
+    EXPECT_NEAR(seen[i]["loss"]["value"].get<double>(), promises[i]["loss"].get<double>(), 1e-12)
+        << i;
+  }
 }
 
 // A query that gets nothing has nothing wrong, so that others may have more wrong than was

@@ -178,6 +178,83 @@ TEST_F(KeptPromise, EvaluateSaysWhatItCannotCheck) {
             2);
 }
 
+// A promise of grade 2 is checked with grade 2.
+TEST_F(KeptPromise, EvaluateTakesTheRelevanceLevelOfThePromise) {
+  ASSERT_EQ(RunTandem({"calibrate", Path("model"), "--dataset", Path("data"), "--split", "train",
+                       "--quiet", "--guarantee", "recall=0.8,precision=0.02@0.8",
+                       "--relevance-level", "2"})
+                .exit_code,
+            0);
+  const auto check = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> flags = {"--split", "train", "--guarantee", "all", "--format", "json"};
+    flags.insert(flags.end(), more.begin(), more.end());
+    return Evaluate(flags);
+  };
+  const ProgramResult seen = check({});
+  ASSERT_EQ(seen.exit_code, 0) << seen.err;
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_NEAR(json::parse(seen.out)["guarantees"][i]["loss"]["value"].get<double>(),
+                Promise(i)["loss"].get<double>(), 1e-12);
+  }
+  EXPECT_EQ(check({"--relevance-level", "2"}).out, seen.out);
+  const ProgramResult other = check({"--relevance-level", "1"});
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_THAT(other.err, HasSubstr("--relevance-level is 1, and the guarantees of"));
+  EXPECT_THAT(other.err, HasSubstr("were made with 2: leave it out"));
+}
+
+TEST_F(KeptPromise, EvaluateSaysHowOftenChanceBreaksOne) {
+  EXPECT_THAT(Evaluate({"--split", "train", "--guarantee", "all"}).out,
+              HasSubstr("promises checked: 3; if all are kept, one or more is called broken by "
+                        "chance in at most 7.5 % of such checks\n"));
+  EXPECT_THAT(Evaluate({"--split", "train", "--guarantee", "recall=0.8"}).out,
+              HasSubstr("promises checked: 1; if all are kept, one or more is called broken by "
+                        "chance in at most 2.5 %"));
+}
+
+// Of what an index misses nothing is promised, unless the promise is to stay silent.
+TEST_F(KeptPromise, AnApproximateIndexIsWarnedOf) {
+  const auto search = [&](const std::string& keep) {
+    const ProgramResult found = RunTandem({"search", Path("idx"), "one", "--keep", keep});
+    EXPECT_EQ(found.exit_code, 0) << found.err;
+    return found.err;
+  };
+  const auto build = [&](const std::string& kind, const std::vector<std::string>& more) {
+    std::vector<std::string> words = {
+        "index",    "build",     Path("model"), Path("data/corpus.jsonl"),
+        "--output", Path("idx"), "--replace",   "--quiet",
+        "--kind",   kind};
+    words.insert(words.end(), more.begin(), more.end());
+    const ProgramResult built = RunTandem(words);
+    EXPECT_EQ(built.exit_code, 0) << built.err;
+  };
+  build("hnsw", {});
+  for (const char* keep : {"recall=0.8", "precision=0.3"}) {
+    EXPECT_THAT(search(keep), HasSubstr("is approximate (hnsw, which found "));
+    EXPECT_THAT(search(keep), HasSubstr(" of the best 10 when it was built) and may miss "));
+  }
+  EXPECT_EQ(search("no-answer=0.1").find("approximate"), std::string::npos);
+  build("fp32", {});
+  EXPECT_EQ(search("recall=0.8").find("approximate"), std::string::npos);
+  // The documents were encoded otherwise than the judged queries' were.
+  EXPECT_EQ(search("recall=0.8").find("precision of"), std::string::npos);
+  build("fp32", {"--precision", "int8"});
+  EXPECT_THAT(search("recall=0.8"), HasSubstr("precision of documents 'fp32', now 'int8'"));
+  EXPECT_EQ(search("recall=0.8").find("precision of queries"), std::string::npos);
+}
+
+// An @ in the name of a group is no confidence.
+TEST_F(KeptPromise, AGroupMayHaveAnyName) {
+  Alter([](json& guarantees) {
+    guarantees["promises"][1]["by"] = "team";
+    guarantees["promises"][1]["group"] = "a@b";
+  });
+  const ProgramResult found =
+      Search({"--query", "one", "--keep", "precision=0.3 for team=a@b", "--format", "json"});
+  EXPECT_EQ(found.exit_code, 0) << found.err;
+  EXPECT_EQ(Search({"--query", "one", "--keep", "precision=0.3@0.9 for team=a@b"}).exit_code, 2);
+}
+
 TEST_F(KeptPromise, ABrokenFileIsNamed) {
   const auto broken = [&](const auto& change, const char* key) {
     const std::string before = ReadFile(Path("model/tandem.json"));
@@ -193,6 +270,17 @@ TEST_F(KeptPromise, ABrokenFileIsNamed) {
   broken([](json& g) { g["promises"][0]["loss"] = 1.5; }, "loss");
   broken([](json& g) { g["best_scores"] = {"a"}; }, "best_scores");
   broken([](json& g) { g.erase("basis"); }, "basis");
+  // A promise for a group must not become one for all.
+  broken([](json& g) { g["promises"][2]["group"] = "en"; },
+         "tandem.json: 'guarantees.promises[2].group' is \"en\"");
+  broken([](json& g) { g["promises"][0]["by"] = "lang"; },
+         "tandem.json: 'guarantees.promises[0].by' is \"lang\"");
+  broken([](json& g) { g["promises"][2].erase("unanswerable"); },
+         "tandem.json: 'guarantees.promises[2].unanswerable' is missing");
+  broken([](json& g) { g["promises"][1]["depth"] = 501; },
+         "tandem.json: 'guarantees.promises[1].depth' is 501; an integer from 1 to 500 expected");
+  broken([](json& g) { g["promises"][2] = g["promises"][0]; },
+         "tandem.json: 'guarantees.promises[2].promise' is \"recall=0.8\"; each promise once");
 }
 
 }  // namespace

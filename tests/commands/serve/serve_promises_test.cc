@@ -8,6 +8,7 @@
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -145,6 +146,33 @@ TEST_F(ServePromisesTest, SaysWhenQueriesAreOthers) {
   metric("tandem_watch_alarm 0");
 }
 
+// The calibration had no filter; an approximate index may miss documents.
+TEST_F(ServePromisesTest, SaysWhatBreaksThePromise) {
+  std::istringstream lines(ReadFile(Path("data/corpus.jsonl")));
+  std::string documents;
+  int year = 2000;
+  for (std::string line; std::getline(lines, line);) {
+    json document = json::parse(line);
+    document["year"] = year++;
+    documents += document.dump() + "\n";
+  }
+  Write("years.jsonl", documents);
+  const ProgramResult built =
+      RunTandem({"index", "build", Path("model"), Path("years.jsonl"), "--output", Path("idx"),
+                 "--replace", "--quiet", "--field", "year:number", "--kind", "hnsw"});
+  ASSERT_EQ(built.exit_code, 0) << built.err;
+  Start({"--keep", "recall=0.8"});
+  EXPECT_THAT(ReadFile(Path("log")), HasSubstr("is approximate (hnsw, which found "));
+  const json late = {{"year", {{">=", 2030}}}};
+  for (const char* keep : {"recall=0.8", "precision=0.3"}) {
+    EXPECT_EQ(Found({{"query", "one"}, {"keep", keep}})["keep"]["filtered"], false);
+    EXPECT_EQ(Found({{"query", "one"}, {"keep", keep}, {"filter", late}})["keep"]["filtered"],
+              true);
+  }
+  EXPECT_EQ(Found({{"query", "one"}, {"filter", late}})["keep"]["filtered"], true);
+  EXPECT_FALSE(Found({{"query", "one"}, {"filter", late}, {"keep", ""}}).contains("keep"));
+}
+
 TEST_F(ServePromisesTest, WhatIsNotPromisedIsRefusedAtTheStart) {
   const auto refused = [&](const std::vector<std::string>& flags) {
     std::vector<std::string> words = {"serve", Path("idx"), "--port", "0"};
@@ -155,6 +183,9 @@ TEST_F(ServePromisesTest, WhatIsNotPromisedIsRefusedAtTheStart) {
   };
   EXPECT_THAT(refused({"--keep", "recall=0.9"}), HasSubstr("that is not promised"));
   EXPECT_THAT(refused({"--keep", "recall=0.8", "--min-probability", "0.5"}), HasSubstr("--keep"));
+  EXPECT_THAT(refused({"--keep", "recall=0.8", "--by-document"}),
+              HasSubstr("it excludes --by-document"));
+  EXPECT_THAT(refused({"--keep", "recall=2"}), HasSubstr("above 0 and below 1"));
   EXPECT_THAT(RunTandem({"serve", Path("model"), "--keep", "recall=0.8"}).err,
               HasSubstr("is no index: --keep"));
   // Guarantees of another model are left aside, and nothing is promised.

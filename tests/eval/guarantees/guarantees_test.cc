@@ -188,6 +188,33 @@ TEST(PrecisionGuarantee, WhatIsNotKnownIsWrong) {
   EXPECT_THAT(WrongShares(row, thresholds), ElementsAre(0, 0, 0, 0, 0));
 }
 
+// What nobody judged is shown like anything else, and takes the ranks of others.
+TEST(PrecisionGuarantee, WhatNobodyJudgedCountsAsWrongOrNotAtAll) {
+  GuaranteeRow row{.documents = {{0.9, false, false}, {0.8, true}, {0.7, false}, {0.6, true}},
+                   .positives = 2};
+  const std::vector<double> thresholds = {0.9, 0.8, 0.7, 0.6};
+  EXPECT_THAT(WrongShares(row, thresholds), ElementsAre(1, 0.5, 2.0 / 3, 0.5));
+  EXPECT_THAT(WrongShares(row, thresholds, true), ElementsAre(0, 0, 0.5, 1.0 / 3));
+  // The best two are an unjudged document and a positive, and not the best two of those judged.
+  SortRow(2, &row);
+  EXPECT_THAT(WrongShares(row, thresholds, true), ElementsAre(0, 0, 0, 0));
+  EXPECT_EQ(MissedShare(row, 0.1), 0.5);
+  EXPECT_TRUE(ShowsAny(row, 0.9));
+  // Where scores tie, a judged negative comes before what nobody judged.
+  GuaranteeRow tied{.documents = {{0.5, true}, {0.5, false, false}, {0.5, false}}, .positives = 1};
+  SortRow(1, &tied);
+  EXPECT_THAT(WrongShares(tied, thresholds, true), ElementsAre(0, 0, 0, 0));
+  EXPECT_TRUE(tied.documents[0].judged && !tied.documents[0].positive);
+}
+
+TEST(PrecisionGuarantee, OfJudgedDocumentsAloneLessIsWrong) {
+  const std::vector<GuaranteeRow> rows(
+      100, {.documents = {{0.75, true}, {0.5, false, false}}, .positives = 1});
+  const std::vector<double> grid = {0.75, 0.5};
+  EXPECT_EQ(ChoosePrecisionThreshold(rows, {0.1, 0.95}, grid).threshold, 0.75);
+  EXPECT_EQ(ChoosePrecisionThreshold(rows, {0.1, 0.95, true}, grid).threshold, 0.5);
+}
+
 TEST(GuaranteeRows, NegativesComeFirstAmongEquals) {
   GuaranteeRow row{.documents = {{0.5, true}, {0.5, false}, {0.9, true}}, .positives = 2};
   SortRow(2, &row);
