@@ -42,7 +42,7 @@
 #include "tensor/machine/precision.h"
 #include "tensor/machine/process.h"
 #include "tensor/profile/profile.h"
-#include "train/checks/step_profile.h"
+#include "train/profile/step_profile.h"
 #include "weights/folders/model_folder.h"
 
 namespace tandem {

@@ -9,6 +9,7 @@
 #include "base/files/files.h"
 #include "base/json/json_members.h"
 #include "base/log.h"
+#include "commands/model/score_differences.h"
 
 namespace tandem::app {
 namespace {
@@ -40,14 +41,8 @@ ThresholdSource SourceIn(const JsonMembers& members) {
 // What scores depend on besides model and similarity, and how it was and is.
 std::vector<std::string> Differences(const ThresholdSource& was, const ThresholdSource& is) {
   std::vector<std::string> differences;
-  const auto compare = [&](std::string_view what, const auto& before, const auto& now) {
-    if (before != now) differences.push_back(fmt::format("{} {}, now {}", what, before, now));
-  };
-  compare("precision", was.precision, is.precision);
-  compare("query prompt", was.query_prompt, is.query_prompt);
-  compare("document prompt", was.document_prompt, is.document_prompt);
-  compare("tokens of a query", was.max_query_tokens, is.max_query_tokens);
-  compare("tokens of a document", was.max_document_tokens, is.max_document_tokens);
+  AddDifference("precision", was.precision, is.precision, &differences);
+  AddTextDifferences(was, is, &differences);
   return differences;
 }
 

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "commands/model/load_model.h"
+#include "commands/model/score_differences.h"
 #include "eval/guarantees/promise.h"
 #include "model/fingerprint.h"
 #include "tensor/machine/precision.h"
@@ -47,16 +48,13 @@ std::vector<std::string> BasisDifferences(const weights::GuaranteeBasis& was,
                                           const weights::GuaranteeBasis& is,
                                           const std::string& documents_precision) {
   std::vector<std::string> differences;
-  const auto compare = [&](std::string_view what, const auto& before, const auto& now) {
-    if (before != now) differences.push_back(fmt::format("{} '{}', now '{}'", what, before, now));
-  };
   const bool apart = !documents_precision.empty();
-  compare(apart ? "precision of queries" : "precision", was.precision, is.precision);
-  if (apart) compare("precision of documents", was.precision, documents_precision);
-  compare("query prompt", was.query_prompt, is.query_prompt);
-  compare("document prompt", was.document_prompt, is.document_prompt);
-  compare("tokens of a query", was.max_query_tokens, is.max_query_tokens);
-  compare("tokens of a document", was.max_document_tokens, is.max_document_tokens);
+  AddDifference(apart ? "precision of queries" : "precision", was.precision, is.precision,
+                &differences);
+  if (apart) {
+    AddDifference("precision of documents", was.precision, documents_precision, &differences);
+  }
+  AddTextDifferences(was, is, &differences);
   return differences;
 }
 

@@ -116,15 +116,17 @@ LoadedRecipe ParseRecipe(std::string_view text, std::string_view name,
   return loaded;
 }
 
-LoadedRecipe LoadRecipe(const std::filesystem::path& file, std::span<const std::string> sets,
-                        RecipeCatalogues catalogues) {
-  std::string text;
+std::string ReadRecipeFile(const std::filesystem::path& file) {
   try {
-    text = ReadFile(file);
+    return ReadFile(file);
   } catch (const DataError& error) {  // a wrong path to a recipe is a usage error
     throw UsageError(error.what());
   }
-  return ParseRecipe(text, file.native(), sets, catalogues);
+}
+
+LoadedRecipe LoadRecipe(const std::filesystem::path& file, std::span<const std::string> sets,
+                        RecipeCatalogues catalogues) {
+  return ParseRecipe(ReadRecipeFile(file), file.native(), sets, catalogues);
 }
 
 }  // namespace tandem::config

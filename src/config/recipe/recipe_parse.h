@@ -50,6 +50,9 @@ struct LoadedRecipe {
   RecipeError ErrorAt(std::string_view key, std::string_view problem) const;
 };
 
+// The text of a recipe's file; UsageError where it cannot be read.
+std::string ReadRecipeFile(const std::filesystem::path& file);
+
 // Reads `file`, then each of `sets` (KEY=VALUE, VALUE in TOML or a bare string); later ones win.
 // Throws RecipeError for the first place at fault: an unknown key, a wrong type, a value out of
 // range, a missing key, keys that contradict each other, a key that does nothing. A missing file is

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "base/error.h"
-#include "base/files/files.h"
 #include "config/recipe/recipe_reader.h"
 #include "config/recipe/toml_layer.h"
 #include "config/tune/search_keys.h"
@@ -54,13 +52,7 @@ LoadedTune ParseTune(std::string_view text, std::string_view name,
 
 LoadedTune LoadTune(const std::filesystem::path& file, std::span<const std::string> sets,
                     RecipeCatalogues catalogues) {
-  std::string text;
-  try {
-    text = ReadFile(file);
-  } catch (const DataError& error) {  // a wrong path to a recipe is a usage error
-    throw UsageError(error.what());
-  }
-  return ParseTune(text, file.native(), sets, catalogues);
+  return ParseTune(ReadRecipeFile(file), file.native(), sets, catalogues);
 }
 
 LoadedRecipe MakeTrialRecipe(const LoadedTune& tune, std::string_view name,

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "tensor/profile/profile.h"
-#include "train/checks/step_profile.h"
 #include "train/observers/observer.h"
+#include "train/profile/step_profile.h"
 
 namespace tandem::train {
 

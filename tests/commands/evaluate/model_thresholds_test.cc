@@ -133,7 +133,7 @@ TEST_F(ModelThresholds, ThoseOfAnotherModelAreRefused) {
   };
   const ProgramResult precision = with({"--precision", "int8"});
   EXPECT_EQ(precision.exit_code, 0) << precision.err;
-  EXPECT_THAT(precision.err, HasSubstr("were chosen with precision fp32, now int8"));
+  EXPECT_THAT(precision.err, HasSubstr("were chosen with precision 'fp32', now 'int8'"));
   EXPECT_THAT(with({"--prompt", "alpha "}).err, HasSubstr("query prompt "));
   EXPECT_THAT(with({"--relevance-level", "2"}).err,
               HasSubstr("were chosen with relevance level 1, now it is 2"));

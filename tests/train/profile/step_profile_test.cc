@@ -1,4 +1,4 @@
-#include "train/checks/step_profile.h"
+#include "train/profile/step_profile.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

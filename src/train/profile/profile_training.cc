@@ -1,9 +1,9 @@
 // The work of `tandem train --profile-steps`.
 #include <utility>
 
-#include "train/checks/step_profile.h"
 #include "train/observers/profile_observer.h"
 #include "train/observers/signal_observer.h"
+#include "train/profile/step_profile.h"
 #include "train/run/loop.h"
 #include "train/run/training_run.h"
 #include "train/setup/trainer.h"
