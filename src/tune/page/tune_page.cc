@@ -89,11 +89,12 @@ void AddVerdict(const TunePageInput& input, const Rows& rows, Page& page) {
                       test->at("queries").get<int64_t>(), input.measure, NumberOf(*test, "value"),
                       NumberOf(*test, "base"), NumberOf(*test, "gain"),
                       NumberOf(*test, "half_width"), NumberOf(*test, "p")));
-    } else {
+    } else if (choice.contains("chosen")) {
       page.Missing(
-          "The choice was not measured on test data: tune.test names none, or there is no choice. "
-          "Its gain on the validation queries is a little too large, since the best of many was "
-          "taken.");
+          "The choice was not measured on test data: tune.test names none. Its gain on the "
+          "validation queries is a little too large, since the best of many was taken.");
+    } else {
+      page.Missing("Nothing was chosen, so that no test data were looked at.");
     }
     if (input.recipe_text.empty()) return;
     page.Subheading("The recipe to copy");

@@ -78,6 +78,9 @@ TEST(TunePage, WithoutAChoiceThereIsNoRecipe) {
   const auto files = MakeTunePage(InputOf(""), PlanOfThree(), JournalOf(false));
   EXPECT_THAT(files[0].bytes, Not(HasSubstr("The recipe to copy")));
   EXPECT_THAT(files[0].bytes, Not(HasSubstr("largest gain of the")));
+  EXPECT_THAT(files[0].bytes,
+              HasSubstr("Nothing was chosen, so that no test data were looked at."));
+  EXPECT_THAT(files[0].bytes, Not(HasSubstr("was not measured on test data")));
 }
 
 TEST(TunePage, SaysWhatTheTestSaid) {
