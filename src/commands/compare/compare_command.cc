@@ -8,6 +8,7 @@
 #include <iostream>
 #include <memory>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "base/error.h"
@@ -21,7 +22,6 @@
 #include "commands/compare/compare_output.h"
 #include "commands/evaluate/evaluation_output.h"
 #include "commands/identical_ids.h"
-#include "commands/model/model_flags.h"
 #include "data/formats/beir.h"
 #include "data/formats/qrels_file.h"
 #include "data/formats/trec_run.h"
@@ -44,6 +44,7 @@ void AddCompareInputFlags(Flags& flags, CompareCommandOptions& options) {
             "BEIR folder: what models are measured on, and the texts that are shown");
   flags.Add("--split", options.split, "Split of the data set (default test)");
   AddByDocumentFlag(flags, options.by_document);
+  AddLengthFlags(flags, options.lengths);
   AddCacheFlag(flags, options.no_cache);
 }
 
@@ -81,6 +82,15 @@ void AddTestFlags(Flags& flags, CompareCommandOptions& options) {
 
 bool IsModel(const std::string& path) { return std::filesystem::is_directory(path); }
 
+// Returns the given flag that is for models; "" if there is none.
+std::string_view FlagOfModels(const CompareCommandOptions& options) {
+  if (options.no_cache) return "--no-cache";
+  if (options.lengths.max_query_tokens) return "--max-query-tokens";
+  if (options.lengths.max_document_tokens) return "--max-document-tokens";
+  if (options.lengths.dimensions) return "--dimensions";
+  return "";
+}
+
 // Checks all flags before any file is opened.
 void CheckCompareOptions(const CompareCommandOptions& options) {
   if (options.systems.size() < 2) {
@@ -104,8 +114,9 @@ void CheckCompareOptions(const CompareCommandOptions& options) {
   if (!options.split.empty() && (options.dataset.empty() || !options.qrels.empty())) {
     throw UsageError("--split says which judgements of --dataset count; it excludes --qrels");
   }
-  if (options.no_cache && std::none_of(options.systems.begin(), options.systems.end(), IsModel)) {
-    throw UsageError("--no-cache is for models, and all systems are runs");
+  if (const std::string_view flag = FlagOfModels(options);
+      !flag.empty() && std::none_of(options.systems.begin(), options.systems.end(), IsModel)) {
+    throw UsageError(fmt::format("{} is for models, and all systems are runs", flag));
   }
   if (options.by_document &&
       std::none_of(options.systems.begin(), options.systems.end(), IsModel)) {

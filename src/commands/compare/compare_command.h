@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/globals.h"
+#include "commands/model/model_flags.h"
 #include "data/judgements/qrels.h"
 #include "data/judgements/run.h"
 #include "data/texts/texts.h"
@@ -31,6 +32,7 @@ struct CompareCommandOptions {
   size_t queries = 3;    // queries shown of those that gained most, and of those that lost most
   size_t documents = 3;  // documents of each system shown for a query
   bool no_cache = false;
+  ModelFlags lengths;  // of texts and embeddings, for every model
   std::string format = "text";
 };
 

@@ -28,7 +28,9 @@ ComparedSystem SearchWith(const std::string& folder, const JudgedSet& loaded,
                           const CompareCommandOptions& options) {
   const std::vector<eval::Measure> measures = eval::ParseMeasures(options.measures);
   const bool samples = eval::NeedsSamples(measures);
-  const auto model = LoadModel(options.globals, {.model = folder});
+  ModelFlags flags = options.lengths;
+  flags.model = folder;
+  const auto model = LoadModel(options.globals, flags);
   const data::Qrels& qrels = loaded.judged.qrels;
   const search::RetrievalTask task = loaded.Task();
   search::Retrieved retrieved =

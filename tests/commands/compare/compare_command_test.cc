@@ -229,6 +229,8 @@ TEST_F(CompareCommand, WhatIsWrongIsSaidBeforeFilesAreOpened) {
   wrong({"animals", "none", "--dataset", "animals", "--qrels", "none"},
         "models are measured on --dataset and --split");
   wrong({"none", "other", "--qrels", "none", "--split", "test"}, "--split says which judgements");
+  wrong({"none", "other", "--qrels", "none", "--max-document-tokens", "8"},
+        "--max-document-tokens is for models, and all systems are runs");
   wrong({"none", "other", "--qrels", "none", "--measures", "ndgc@10"},
         "measure ndgc@10 is unknown");
   wrong({"none", "other", "--qrels", "none", "--confidence", "1"}, "--confidence is 1; expected");

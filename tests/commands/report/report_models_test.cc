@@ -63,6 +63,31 @@ TEST_F(ReportModels, HaveThePOfCompareAndItsAdvice) {
   }
 }
 
+// A base is measured as the model that was trained from it where the limits of both are the same.
+TEST_F(ReportModels, AreComparedWithTheLimitsOfEvaluate) {
+  WriteTinyModel(Path("other"), {.seed = 2});
+  const std::vector<std::string> task = {"--dataset", Path("data"), "--split",
+                                         "train",     "--measures", "ndcg@10",
+                                         "--format",  "json",       "--quiet"};
+  const auto value_of = [&](std::vector<std::string> command) {
+    command.insert(command.end(), task.begin(), task.end());
+    const ProgramResult result = RunTandem(command);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return nlohmann::json::parse(result.out);
+  };
+  const std::vector<std::string> limits = {"--max-query-tokens", "3", "--max-document-tokens", "4"};
+  std::vector<std::string> compare = {"compare", Path("model"), Path("other")};
+  const double whole = value_of(compare)["systems"][0]["measures"]["ndcg@10"]["baseline"];
+  compare.insert(compare.end(), limits.begin(), limits.end());
+  const auto cut = value_of(compare)["systems"][0]["measures"]["ndcg@10"];
+  EXPECT_NE(cut["baseline"], whole);
+  for (const auto& [folder, name] : {std::pair{"model", "baseline"}, {"other", "value"}}) {
+    std::vector<std::string> evaluate = {"evaluate", "--model", Path(folder)};
+    evaluate.insert(evaluate.end(), limits.begin(), limits.end());
+    EXPECT_EQ(cut[name], value_of(evaluate)["measures"]["ndcg@10"]) << folder;
+  }
+}
+
 // A run whose trained model is its base.
 class ReportRun : public ModelCommandsTest {
  protected:
