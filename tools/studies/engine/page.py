@@ -1,0 +1,228 @@
+"""The page of a study, its table of runs, and its lines in the table of all claims."""
+
+import json
+import os
+import statistics
+import sys
+
+from .plan import BASE
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from study import markdown, update  # noqa: E402
+
+LEVEL = 0.05
+CLAIM_COLUMNS = ["study", "paper", "place", "claim", "paper_says", "data", "measure", "arm", "against",
+                 "difference", "low", "high", "holm_p", "verdict"]
+RUN_COLUMNS = ["data", "arm", "point", "seed", "recipe", "steps", "best_step", "dev_base", "dev",
+               "ended_as_base", "seconds"]
+
+
+def holm(values):
+    """p of several tests after Holm's correction, in their order."""
+    order = sorted(range(len(values)), key=lambda at: values[at])
+    corrected, largest = [0.0] * len(values), 0.0
+    for rank, at in enumerate(order):
+        largest = max(largest, min(1.0, (len(values) - rank) * values[at]))
+        corrected[at] = largest
+    return corrected
+
+
+def find(compared, data, claim):
+    """The difference of a claim on a data set: its arm minus what it is compared with."""
+    for (trained_on, measured_on, names), result in compared.items():
+        if (trained_on, measured_on, names[0]) == (data, data, claim.against) and claim.arm in names:
+            return result["systems"][claim.arm][claim.measure]
+    raise KeyError((data, claim))
+
+
+def claim_tests(study, compared):
+    """(claim, data, difference, p after Holm over all tests of the study's claims)."""
+    tests = [(claim, data, find(compared, data, claim)) for claim in study.claims for data in claim.data]
+    corrected = holm([found["p"] for _, _, found in tests])
+    return [(*test, p) for test, p in zip(tests, corrected)]
+
+
+def seen(found, p):
+    """1 or -1 where the difference is above or below 0 by more than chance, else 0."""
+    if p >= LEVEL or found["low"] <= 0 <= found["high"]:
+        return 0
+    return 1 if found["difference"] > 0 else -1
+
+
+def verdict(claim, tests):
+    """What the tests of a claim say of it, on all of its data sets together."""
+    wanted = 1 if claim.expect == "higher" else -1
+    signs = [wanted * seen(found, p) for one, _, found, p in tests if one == claim]
+    for_it, against_it = signs.count(1), signs.count(-1)
+    if for_it and against_it:
+        return f"mixed: shows on {for_it} of {len(signs)} sets, the opposite on {against_it}"
+    if against_it:
+        return "the opposite shows" + (f" on {against_it} of {len(signs)} sets" if len(signs) > 1 else "")
+    if for_it == len(signs):
+        return "shows"
+    if for_it:
+        return f"shows on {for_it} of {len(signs)} sets"
+    return "cannot be told"
+
+
+def signed(value):
+    return f"{value:+.4f}"
+
+
+def interval(found):
+    return f"{signed(found['difference'])} ({signed(found['low'])} to {signed(found['high'])})"
+
+
+def keys_of(values):
+    return ", ".join(f"`{key} = {json.dumps(value)}`" for key, value in values.items()) or "-"
+
+
+def common_recipe(study):
+    """What all arms set alike."""
+    recipes = [arm.recipe for arm in study.arms.values()]
+    return {key: value for key, value in recipes[0].items()
+            if all(recipe.get(key) == value for recipe in recipes)}
+
+
+def arm_table(study, rows, chosen):
+    common = common_recipe(study)
+    lines = [["arm", "what it sets", *study.data_trained(), "ends as its base"]]
+    for arm in study.arms.values():
+        own = {key: value for key, value in arm.recipe.items() if common.get(key) != value}
+        best = [keys_of(arm.points[chosen[data, arm.name]]) if (data, arm.name) in chosen else "-"
+                for data in study.data_trained()]
+        final = [row for row in rows if row["arm"] == arm.name
+                 and row["point"] == arm.points[chosen[row["data"], arm.name]]]
+        based = sum(row["ended_as_base"] for row in final)
+        lines.append([arm.says, keys_of(own), *best, f"{based} of {len(final)} runs"])
+    return markdown(lines)
+
+
+def measure_table(study, compared, trained_on, measured_on):
+    names, result = next((names, result) for (one, other, names), result in compared.items()
+                         if (one, other, names[0]) == (trained_on, measured_on, BASE))
+    title = trained_on if trained_on == measured_on else f"{measured_on}, trained on {trained_on}"
+    lines = [[f"{title} ({result['queries']} queries)",
+              *(text for measure in study.measures for text in (measure, "against the base"))]]
+    first = result["systems"][names[1]]
+    lines.append(["base", *(text for measure in study.measures
+                            for text in (f"{first[measure]['baseline']:.4f}", ""))])
+    for name in names[1:]:
+        cells = []
+        for measure in study.measures:
+            found = result["systems"][name][measure]
+            cells += [f"{found['value']:.4f}", interval(found)]
+        lines.append([study.arms[name].says, *cells])
+    return markdown(lines)
+
+
+def claim_table(study, tests):
+    lines = [["claim", "the paper", "data, measure", "ours", "p", "verdict"]]
+    for claim in study.claims:
+        said = verdict(claim, tests)
+        for at, (_, data, found, p) in enumerate(test for test in tests if test[0] == claim):
+            head = [claim.says, claim.paper] if at == 0 else ["", ""]
+            lines.append([*head, f"{data}, {claim.measure}", interval(found), f"{p:.3f}",
+                          said if at == 0 else ""])
+    return markdown(lines)
+
+
+def wrapped(text, width=120):
+    """Paragraphs of at most `width` columns."""
+    done = []
+    for paragraph in text.strip().split("\n\n"):
+        line, lines = "", []
+        for word in paragraph.split():
+            if line and len(line) + 1 + len(word) > width:
+                lines.append(line)
+                line = word
+            else:
+                line = f"{line} {word}" if line else word
+        done.append("\n".join([*lines, line]))
+    return "\n\n".join(done) + "\n"
+
+
+def conditions(study, workshop, rows):
+    version = workshop.version()
+    seconds = [row["seconds"] for row in rows if row["seconds"] is not None]
+    steps = statistics.median(row["steps"] for row in rows)
+    points = len(next(iter(study.arms.values())).points)
+    base = os.path.basename(workshop.options.model.rstrip("/"))
+    return (
+        f"Base: {base}. Each arm was trained with {points} points of its grid and seed 1; the point "
+        f"of the best {study.select} on dev queries was trained with {study.seeds} seeds in all, and "
+        f"these models alone were measured on test queries. {len(rows)} runs of {steps:g} steps "
+        f"(median), {sum(seconds) / 60:.0f} minutes of training. {version['program']}, precision "
+        f"{version['precision']}, on this processor: {processor()}. Differences are means over "
+        "queries and seeds, with 95 % intervals by bootstrap over both; p is of the paired "
+        "randomisation test over queries, after Holm's correction for all tests of the claims. "
+        f"\"Shows\": p below {LEVEL} and an interval without 0.")
+
+
+def processor():
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        names = {line.split(":", 1)[1].strip() for line in file if line.startswith("model name")}
+    return f"{', '.join(sorted(names)) or 'unknown'}, {len(os.sched_getaffinity(0))} threads"
+
+
+def study_page(study, workshop, rows, chosen, compared):
+    tests = claim_tests(study, compared)
+    parts = [f"# {study.title}\n", wrapped(study.question), wrapped(f"{study.paper}, {study.place}.")]
+    if study.notes:
+        parts.append(wrapped(study.notes))
+    parts += [claim_table(study, tests), wrapped(conditions(study, workshop, rows))]
+    described = [["data", "what they are"]]
+    described += [[name, spec.get("says", spec["kind"])] for name, spec in study.data.items()]
+    parts += [markdown(described), wrapped("All arms have " + keys_of(common_recipe(study)) + "."),
+              arm_table(study, rows, chosen)]
+    for trained_on in study.data_trained():
+        for measured_on in (trained_on, *(name for name in study.zero_shot if name != trained_on)):
+            parts.append(measure_table(study, compared, trained_on, measured_on))
+    parts.append(f"Every run is a line of [{study.name}.tsv]({study.name}.tsv). Made by "
+                 f"`./dev study {study.name} --budget {study.budget}`.\n")
+    return "\n".join(parts)
+
+
+def tsv(columns, rows):
+    lines = ["\t".join(columns)]
+    for row in rows:
+        lines.append("\t".join(json.dumps(row[name], sort_keys=True) if isinstance(row[name], dict)
+                               else str(row[name]) for name in columns))
+    return "\n".join(lines) + "\n"
+
+
+def write(folder, study, text, rows, compared):
+    """The page, the table of its runs, and its lines in the table of all claims."""
+    with open(os.path.join(folder, f"{study.name}.md"), "w", encoding="utf-8") as file:
+        file.write(text)
+    with open(os.path.join(folder, f"{study.name}.tsv"), "w", encoding="utf-8") as file:
+        file.write(tsv(RUN_COLUMNS, rows))
+    tests = claim_tests(study, compared)
+    mine = [dict(zip(CLAIM_COLUMNS, (study.name, study.paper, study.place, claim.says, claim.paper, data,
+                                     claim.measure, claim.arm, claim.against, signed(found["difference"]),
+                                     signed(found["low"]), signed(found["high"]), f"{p:.4f}",
+                                     verdict(claim, tests))))
+            for claim, data, found, p in tests]
+    path = os.path.join(folder, "claims.tsv")
+    others = [row for row in read_tsv(path) if row["study"] != study.name]
+    claims = sorted(others + mine, key=lambda row: (row["paper"], row["study"]))
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(tsv(CLAIM_COLUMNS, claims))
+    update(os.path.join(folder, "README.md"), summary(claims), "claims")
+
+
+def read_tsv(path):
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as file:
+        columns = next(file).rstrip("\n").split("\t")
+        return [dict(zip(columns, line.rstrip("\n").split("\t"))) for line in file]
+
+
+def summary(claims):
+    lines = [["claim", "the paper", "here", "verdict"]]
+    for row in claims:
+        ours = f"{row['data']}: {row['difference']} ({row['low']} to {row['high']})"
+        lines.append([f"{row['claim']} ([{row['place']}]({row['study']}.md))", row["paper_says"],
+                      f"{ours} {row['measure']}", row["verdict"]])
+    return markdown(lines)

@@ -1,0 +1,170 @@
+"""Reads a study: what is asked, of which data, with which arms, and what each may try."""
+
+import itertools
+import os
+import tomllib
+from dataclasses import dataclass, field
+
+BUDGETS = ("quick", "full")
+KEYS = {"title", "question", "paper", "place", "notes", "select", "measures", "baseline", "seeds",
+        "minutes", "data", "recipe", "grid", "arms", "claims", "quick", "zero_shot"}
+REQUIRED = {"title", "question", "paper", "place", "select", "measures", "baseline", "seeds", "data",
+            "arms", "claims"}
+ARM_KEYS = {"recipe", "grid", "data", "says"}
+CLAIM_KEYS = {"says", "paper", "arm", "against", "data", "measure", "expect"}
+QUICK_KEYS = {"seeds", "recipe", "grid", "data"}
+BASE = "base"  # the name of the untrained model as an arm of a claim
+
+
+class PlanError(Exception):
+    pass
+
+
+@dataclass(frozen=True)
+class Arm:
+    name: str
+    says: str
+    recipe: dict  # dotted key -> value
+    points: tuple  # of dicts: what the grid adds to the recipe, in a fixed order
+    data: tuple
+
+
+@dataclass(frozen=True)
+class Claim:
+    says: str
+    paper: str
+    arm: str
+    against: str
+    data: tuple
+    measure: str
+    expect: str  # higher, lower
+
+
+@dataclass(frozen=True)
+class Study:
+    name: str
+    budget: str
+    title: str
+    question: str
+    paper: str
+    place: str
+    notes: str
+    select: str
+    measures: tuple
+    baseline: str
+    seeds: int
+    minutes: int
+    recipe: dict
+    data: dict
+    zero_shot: tuple
+    arms: dict
+    claims: tuple
+    source: dict = field(repr=False)
+
+    def data_trained(self):
+        """The names of the data sets that arms are trained on."""
+        return [name for name in self.data if self.arms_of(name)]
+
+    def arms_of(self, data):
+        return [arm for arm in self.arms.values() if data in arm.data]
+
+
+def flatten(table, prefix=""):
+    """Nested tables as dotted keys; lists and plain values are values."""
+    flat = {}
+    for key, value in table.items():
+        if isinstance(value, dict):
+            flat.update(flatten(value, f"{prefix}{key}."))
+        else:
+            flat[prefix + key] = value
+    return flat
+
+
+def check_keys(path, where, table, allowed, required=frozenset()):
+    if unknown := sorted(set(table) - set(allowed)):
+        raise PlanError(f"{path}: {where} has the unknown key {unknown[0]!r}; it takes "
+                        + ", ".join(sorted(allowed)))
+    if missing := sorted(set(required) - set(table)):
+        raise PlanError(f"{path}: {where} lacks {missing[0]!r}")
+
+
+def points_of(path, where, grid):
+    for key, values in grid.items():
+        if not isinstance(values, list) or not values:
+            raise PlanError(f"{path}: {where}: {key} is {values!r}, where a list of values was expected")
+    return tuple(dict(zip(grid, values)) for values in itertools.product(*grid.values()))
+
+
+def read_arms(path, table, recipe, grid, quick, data):
+    arms = {}
+    for name, arm in table["arms"].items():
+        where = f"[arms.{name}]"
+        check_keys(path, where, arm, ARM_KEYS)
+        own = flatten(arm.get("grid", {})) if "grid" in arm else dict(grid)
+        own |= {key: values for key, values in flatten(quick.get("grid", {})).items() if key in own}
+        named = tuple(arm.get("data", data))
+        if strangers := [one for one in named if one not in data]:
+            raise PlanError(f"{path}: {where}: there is no data {strangers[0]!r}")
+        merged = recipe | flatten(arm.get("recipe", {})) | flatten(quick.get("recipe", {}))
+        arms[name] = Arm(name, arm.get("says", name), merged, points_of(path, where, own), named)
+    sizes = {name: len(arm.points) for name, arm in arms.items()}
+    if len(set(sizes.values())) > 1:
+        few, many = min(sizes, key=sizes.get), max(sizes, key=sizes.get)
+        raise PlanError(f"{path}: arm {few!r} tries {sizes[few]} points and {many!r} {sizes[many]}: a "
+                        "comparison is fair where each tries as many")
+    return arms
+
+
+def read_claims(path, table, arms, data, measures):
+    claims = []
+    for number, claim in enumerate(table["claims"], 1):
+        where = f"claim {number}"
+        check_keys(path, where, claim, CLAIM_KEYS, CLAIM_KEYS)
+        for key, known in (("arm", arms), ("against", [*arms, BASE])):
+            if claim[key] not in known:
+                raise PlanError(f"{path}: {where}: there is no arm {claim[key]!r}")
+        if claim["expect"] not in ("higher", "lower"):
+            raise PlanError(f"{path}: {where}: expect is higher or lower, not {claim['expect']!r}")
+        if claim["measure"] not in measures:
+            raise PlanError(f"{path}: {where}: {claim['measure']!r} is none of the measures")
+        for one in claim["data"]:
+            if one not in data:
+                raise PlanError(f"{path}: {where}: there is no data {one!r}")
+            for arm in (claim["arm"], claim["against"]):
+                if arm != BASE and one not in arms[arm].data:
+                    raise PlanError(f"{path}: {where}: arm {arm!r} is not trained on {one!r}")
+        claims.append(Claim(claim["says"], claim["paper"], claim["arm"], claim["against"],
+                            tuple(claim["data"]), claim["measure"], claim["expect"]))
+    return tuple(claims)
+
+
+def read_study(path, budget):
+    """The study of a file at a budget: what [quick] says replaces what is said above it."""
+    try:
+        with open(path, "rb") as file:
+            table = tomllib.load(file)
+    except tomllib.TOMLDecodeError as error:
+        raise PlanError(f"{path}: {error}") from None
+    check_keys(path, "the study", table, KEYS, REQUIRED)
+    quick = table.get("quick", {}) if budget == "quick" else {}
+    check_keys(path, "[quick]", quick, QUICK_KEYS)
+    data = {name: entry | quick.get("data", {}) | {"recipe": flatten(entry.get("recipe", {}))}
+            for name, entry in table["data"].items()}
+    zero_shot = tuple(table.get("zero_shot", ()))
+    if strangers := [name for name in zero_shot if name not in data]:
+        raise PlanError(f"{path}: zero_shot: there is no data {strangers[0]!r}")
+    trained = [name for name in data if data[name].get("train") != 0]
+    measures = tuple(table["measures"])
+    recipe = flatten(table.get("recipe", {}))
+    arms = read_arms(path, table, recipe, flatten(table.get("grid", {})), quick, trained)
+    if table["baseline"] not in arms:
+        raise PlanError(f"{path}: baseline: there is no arm {table['baseline']!r}")
+    if table["select"] not in measures:
+        raise PlanError(f"{path}: select: {table['select']!r} is none of the measures")
+    return Study(name=os.path.splitext(os.path.basename(path))[0], budget=budget,
+                 title=table["title"], question=table["question"], paper=table["paper"],
+                 place=table["place"], notes=table.get("notes", ""), select=table["select"],
+                 measures=measures, baseline=table["baseline"],
+                 seeds=quick.get("seeds", table["seeds"]), minutes=table.get("minutes", 0),
+                 recipe=recipe, data=data, zero_shot=zero_shot, arms=arms,
+                 claims=read_claims(path, table, arms, data, measures), source=table)

@@ -1,0 +1,271 @@
+"""Trains a study's arms and measures them, by the program's commands; what has ended is kept.
+
+For each data set and arm every point of the grid is trained with seed 1, and the one of the best dev
+measure is trained with the other seeds. Test queries are looked at once, by these models.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+from . import data as study_data
+
+DELETED_WHEN_MEASURED = ("model", "checkpoints")
+LIMITS = {"model.max_query_tokens": "--max-query-tokens",
+          "model.max_document_tokens": "--max-document-tokens"}  # all models are cut as in training
+
+
+class RunError(Exception):
+    pass
+
+
+def say(text):
+    print(f"study: {text}", file=sys.stderr, flush=True)
+
+
+def read_json(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def write_json(path, value):
+    with open(path + ".partial", "w", encoding="utf-8") as file:
+        json.dump(value, file, indent=1, sort_keys=True)
+        file.write("\n")
+    os.replace(path + ".partial", path)
+
+
+def toml_text(values):
+    return "".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items())
+
+
+def hash_of(value):
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:12]
+
+
+class Workshop:
+    """The folder of a study at a budget: its data, runs, results."""
+
+    def __init__(self, study, options):
+        self.study = study
+        self.options = options
+        self.folder = os.path.join(options.work, study.name, study.budget)
+        self.results = os.path.join(self.folder, "results")
+        self.fingerprints = {}
+        self.made, self.to_make, self.started = 0, 0, time.monotonic()
+
+    # --- what the results are of -------------------------------------------------------------------
+
+    def version(self):
+        """What results depend on besides their recipes: the study's text and the program."""
+        return {"study": hash_of([self.study.source, self.study.budget]),
+                "program": self.program(["version"])[0].split("\n", 1)[0],
+                "precision": self.options.precision}
+
+    def begin(self):
+        note = os.path.join(self.folder, "version.json")
+        version = self.version()
+        if os.path.exists(note) and (found := read_json(note)) != version:
+            if not self.options.force:
+                differs = [key for key in version if found.get(key) != version[key]]
+                raise RunError(f"{self.folder} has results of another version (another "
+                               f"{', '.join(differs)}); --force makes them anew")
+            for part in ("runs", "results"):
+                shutil.rmtree(os.path.join(self.folder, part), ignore_errors=True)
+        os.makedirs(self.results, exist_ok=True)
+        write_json(note, version)
+        for name, spec in self.study.data.items():
+            folder = study_data.make(name, spec, self.options.data_root, self.folder)
+            self.fingerprints[name] = study_data.fingerprint(folder)
+
+    def data(self, name, part):
+        return os.path.join(self.folder, "data", name, part)
+
+    # --- the program -------------------------------------------------------------------------------
+
+    def program(self, arguments, quiet=False):
+        """(stdout, stderr) of a command; a failure ends the study with what the program said."""
+        command = [os.path.abspath(self.options.program), *arguments, *(["--quiet"] if quiet else [])]
+        environment = os.environ | {"TANDEM_CACHE": os.path.join(self.folder, "cache")}
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        if done.returncode != 0:
+            raise RunError(f"{' '.join(command)}\nended with {done.returncode}:\n{done.stderr}")
+        return done.stdout, done.stderr
+
+    def recipe(self, data, arm, point, seed):
+        return {"seed": seed, "model.base": os.path.abspath(self.options.model),
+                "data.train": os.path.abspath(self.data(data, "train")),
+                "validation.data": os.path.abspath(self.data(data, "eval")),
+                "validation.split": "dev", "validation.measure": self.study.select,
+                "train.keep_checkpoints": 1,
+                **self.study.data[data].get("recipe", {}), **arm.recipe, **arm.points[point]}
+
+    def recipe_hash(self, data, arm, point):
+        """Of all that a run learns from but its seed: the recipe, the data, the base."""
+        values = {key: value for key, value in self.recipe(data, arm, point, 0).items()
+                  if key not in ("seed", "model.base", "data.train", "validation.data")}
+        return hash_of([values, self.fingerprints[data], os.path.basename(self.options.model.rstrip("/"))])
+
+    def run_folder(self, data, arm, point, seed=None):
+        folder = os.path.join(self.folder, "runs", data, arm.name, f"point-{point + 1}")
+        return folder if seed is None else os.path.join(folder, f"seed-{seed}")
+
+    # --- runs --------------------------------------------------------------------------------------
+
+    def result_path(self, kind, *names):
+        return os.path.join(self.results, "-".join([kind, *map(str, names)]).replace("/", "_") + ".json")
+
+    def train(self, data, arm, point, seed):
+        """The row of a run, which is made or gone on with where it has not ended."""
+        path = self.result_path("run", data, arm.name, point + 1, seed)
+        if os.path.exists(path):
+            return read_json(path)
+        run = self.run_folder(data, arm, point, seed)
+        os.makedirs(os.path.dirname(run), exist_ok=True)
+        recipe = run + ".toml"
+        with open(recipe, "w", encoding="utf-8") as file:
+            file.write(toml_text(self.recipe(data, arm, point, seed)))
+        resume = ["--resume"] if os.path.isdir(os.path.join(run, "checkpoints")) else []
+        if not resume:
+            shutil.rmtree(run, ignore_errors=True)
+        began = time.monotonic()
+        self.program(["train", recipe, "--output", run, "--precision", self.options.precision, *resume],
+                     quiet=True)
+        row = self.row_of(run, data, arm, point, seed)
+        row["seconds"] = None if resume else round(time.monotonic() - began, 1)
+        shutil.rmtree(os.path.join(run, "checkpoints"), ignore_errors=True)
+        write_json(path, row)
+        self.count(f"{data}, {arm.name}, point {point + 1}, seed {seed}: {self.study.select} "
+                   f"{row['dev']:.4f} (base {row['dev_base']:.4f})")
+        return row
+
+    def row_of(self, run, data, arm, point, seed):
+        measure = f"validation_{self.study.select}"
+        with open(os.path.join(run, "metrics.jsonl"), encoding="utf-8") as file:
+            events = [json.loads(line) for line in file]
+        validations = {event["step"]: event[measure] for event in events
+                       if event["event"] == "validation"}
+        finished = next(event for event in events if event["event"] == "finished")
+        best = finished["model_step"]
+        return {"data": data, "arm": arm.name, "point": arm.points[point], "seed": seed,
+                "recipe": self.recipe_hash(data, arm, point), "steps": finished["step"],
+                "best_step": best, "dev_base": validations[0], "dev": validations[best],
+                "ended_as_base": best == 0}
+
+    def count(self, text):
+        self.made += 1
+        left = (time.monotonic() - self.started) / self.made * (self.to_make - self.made)
+        say(f"{self.made}/{self.to_make} {text}; about {left / 60:.0f} min of training left")
+
+    def pairs(self):
+        return [(data, arm) for data in self.study.data for arm in self.study.arms_of(data)]
+
+    def runs_to_make(self):
+        each = [len(arm.points) + self.study.seeds - 1 for _, arm in self.pairs()]
+        done = len([name for name in os.listdir(self.results) if name.startswith("run-")])
+        return max(0, sum(each) - done)
+
+    def choose(self, data, arm):
+        """The rows of the grid, and the number of the point of the best dev measure."""
+        rows, best = [], 0
+        for point in range(len(arm.points)):
+            rows.append(self.train(data, arm, point, 1))
+            loser = point
+            if rows[point]["dev"] > rows[best]["dev"]:
+                loser, best = best, point
+            if loser != best:
+                self.drop(data, arm, loser)
+        return rows, best
+
+    def drop(self, data, arm, point):
+        for seed in range(1, self.study.seeds + 1):
+            for part in DELETED_WHEN_MEASURED:
+                shutil.rmtree(os.path.join(self.run_folder(data, arm, point, seed), part),
+                              ignore_errors=True)
+
+    # --- measures ----------------------------------------------------------------------------------
+
+    def compare(self, trained_on, measured_on, names, chosen):
+        """What `compare` says of arms (the first is the baseline) on the test queries of a set."""
+        path = self.result_path("test", trained_on, measured_on, *names)
+        if os.path.exists(path):
+            return read_json(path)
+        systems = [os.path.abspath(self.options.model) if name == "base" else
+                   self.system(trained_on, self.study.arms[name], chosen[trained_on, name])
+                   for name in names]
+        level = self.study.data[measured_on].get("relevance_level", 1)
+        limits = [flag for key, flag in LIMITS.items() if key in self.study.recipe
+                  for flag in (flag, str(self.study.recipe[key]))]
+        out, _ = self.program(["compare", *systems, "--dataset", self.data(measured_on, "eval"),
+                               "--split", "test", "--measures", ",".join(self.study.measures),
+                               "--relevance-level", str(level), "--queries", "0", "--precision",
+                               self.options.precision, "--format", "json", *limits], quiet=True)
+        found = json.loads(out)
+        table = {name: system["measures"] for name, system in zip(names[1:], found["systems"])}
+        result = {"queries": found["queries"], "systems": table}
+        write_json(path, result)
+        return result
+
+    def system(self, data, arm, point):
+        """What `compare` takes: the folder of the seeds, or of one seed the model alone."""
+        if self.study.seeds > 1:
+            return self.run_folder(data, arm, point)
+        return os.path.join(self.run_folder(data, arm, point, 1), "model")
+
+    def comparisons(self, data):
+        """(measured on, names): all arms with the base, and the pairs that the claims ask about."""
+        arms = [arm.name for arm in self.study.arms_of(data)]
+        for measured_on in (data, *(name for name in self.study.zero_shot if name != data)):
+            yield measured_on, ["base", *arms]
+            first = self.study.baseline if self.study.baseline in arms else None
+            if first:
+                yield measured_on, [first, *(name for name in arms if name != first)]
+        for claim in self.study.claims:
+            if data in claim.data and claim.against not in ("base", self.study.baseline):
+                yield data, [claim.against, claim.arm]
+
+    def carry_out(self):
+        """(rows of all runs, chosen points, comparisons by (trained on, measured on, names))."""
+        self.begin()
+        self.to_make = self.runs_to_make()
+        self.announce()
+        rows, chosen, compared = [], {}, {}
+        for data in self.study.data:
+            arms = self.study.arms_of(data)
+            for arm in arms:
+                tried, best = self.choose(data, arm)
+                chosen[data, arm.name] = best
+                rows += tried
+                rows += [self.train(data, arm, best, seed) for seed in range(2, self.study.seeds + 1)]
+            if not arms:
+                continue
+            for measured_on, names in self.comparisons(data):
+                say(f"trained on {data}, measured on {measured_on}: {', '.join(names)}")
+                compared[data, measured_on, tuple(names)] = self.compare(data, measured_on, names, chosen)
+            if not self.options.keep_models:
+                for arm in arms:
+                    self.drop(data, arm, chosen[data, arm.name])
+                shutil.rmtree(os.path.join(self.folder, "cache"), ignore_errors=True)
+        return rows, chosen, compared
+
+    def announce(self):
+        """Says what is to be done; the program refuses what would not fit into memory or disk."""
+        say(f"{self.study.name}, {self.study.budget}: {self.to_make} runs are to be made, results in "
+            f"{self.folder}")
+        if self.to_make == 0:
+            return
+        longest = None
+        for data, arm in self.pairs():
+            if longest is None or arm.recipe.get("train.batch", 0) > longest[1].recipe.get("train.batch", 0):
+                longest = (data, arm)
+        with open(os.path.join(self.folder, "check.toml"), "w", encoding="utf-8") as file:
+            file.write(toml_text(self.recipe(*longest, 0, 1)))
+        out, _ = self.program(["train", file.name, "--check", "--output", os.path.join(self.folder, "check"),
+                               "--precision", self.options.precision], quiet=True)
+        for line in out.splitlines():
+            if line.startswith(("memory:", "disk:", "time:")):
+                say(f"one of the largest runs takes: {line}")
