@@ -80,7 +80,7 @@ def write_sets(target, queries, corpus, splits, documents):
     taught = {document for documents_of in splits["train"].values() for document in documents_of}
     spare = by_hash(name for name in corpus if name not in judged and name not in taught)
     spare = spare[:max(0, documents - len(judged))]
-    measured = {split: splits[split] for split in ("dev", "test")}
+    measured = {split: splits[split] for split in ("dev", "test") if splits[split]}
     write_folder(os.path.join(target, "eval"), queries, corpus, measured, spare)
     if splits["train"]:
         write_folder(os.path.join(target, "train"), queries, corpus, {"train": splits["train"]})
@@ -103,7 +103,7 @@ def make_beir(spec, root, target, _scratch):
         names = [name for name in reversed(by_hash(rest)) if name not in train][:spec["dev"]]
         dev = {name: rest[name] for name in names}
     else:
-        dev = first(read_judgements(folder, "dev"), spec["dev"])
+        dev = first(read_judgements(folder, "dev"), spec["dev"]) if spec["dev"] else {}
     test = {name: judged for name, judged in read_judgements(folder, "test").items() if name not in dev}
     splits = {"train": train, "dev": dev, "test": first(test, spec["test"])}
     write_sets(target, read_jsonl(os.path.join(folder, "queries.jsonl")),
@@ -202,3 +202,13 @@ def fingerprint(folder):
                 with open(path, "rb") as file:
                     digest.update(hashlib.sha256(file.read()).digest())
     return digest.hexdigest()[:16]
+
+
+def count_queries(folder, split):
+    """How many judged queries a split of a folder has; 0 where it has none."""
+    path = os.path.join(folder, "qrels", f"{split}.tsv")
+    return len(read_judgements(folder, split)) if os.path.exists(path) else 0
+
+
+def count_documents(folder):
+    return len(read_jsonl(os.path.join(folder, "corpus.jsonl")))

@@ -5,6 +5,7 @@ import os
 import statistics
 import sys
 
+from . import data as study_data
 from .plan import BASE
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
@@ -116,6 +117,17 @@ def measure_table(study, compared, trained_on, measured_on):
     return markdown(lines)
 
 
+def data_table(study, workshop):
+    lines = [["data", "what they are", "training queries", "dev", "test", "documents measured with"]]
+    for name, spec in study.data.items():
+        counts = [study_data.count_queries(workshop.data(name, part), split)
+                  for part, split in (("train", "train"), ("eval", "dev"), ("eval", "test"))]
+        documents = study_data.count_documents(workshop.data(name, "eval"))
+        lines.append([name, spec.get("says", spec["kind"]),
+                      *(f"{count:,}" if count else "-" for count in counts), f"{documents:,}"])
+    return markdown(lines)
+
+
 def claim_table(study, tests):
     lines = [["claim", "the paper", "data, measure", "ours", "p", "verdict"]]
     for claim in study.claims:
@@ -171,9 +183,7 @@ def study_page(study, workshop, rows, chosen, compared):
     if study.notes:
         parts.append(wrapped(study.notes))
     parts += [claim_table(study, tests), wrapped(conditions(study, workshop, rows))]
-    described = [["data", "what they are"]]
-    described += [[name, spec.get("says", spec["kind"])] for name, spec in study.data.items()]
-    parts += [markdown(described), wrapped("All arms have " + keys_of(common_recipe(study)) + "."),
+    parts += [data_table(study, workshop), wrapped("All arms have " + keys_of(common_recipe(study)) + "."),
               arm_table(study, rows, chosen)]
     for trained_on in study.data_trained():
         for measured_on in (trained_on, *(name for name in study.zero_shot if name != trained_on)):

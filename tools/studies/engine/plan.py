@@ -138,6 +138,12 @@ def read_claims(path, table, arms, data, measures):
     return tuple(claims)
 
 
+def smaller(entry, quick):
+    """A data set with the sizes of [quick], but for those that it does not have at all."""
+    sizes = {key: value for key, value in quick.items() if entry.get(key) != 0}
+    return entry | sizes | {"recipe": flatten(entry.get("recipe", {}))}
+
+
 def read_study(path, budget):
     """The study of a file at a budget: what [quick] says replaces what is said above it."""
     try:
@@ -148,8 +154,7 @@ def read_study(path, budget):
     check_keys(path, "the study", table, KEYS, REQUIRED)
     quick = table.get("quick", {}) if budget == "quick" else {}
     check_keys(path, "[quick]", quick, QUICK_KEYS)
-    data = {name: entry | quick.get("data", {}) | {"recipe": flatten(entry.get("recipe", {}))}
-            for name, entry in table["data"].items()}
+    data = {name: smaller(entry, quick.get("data", {})) for name, entry in table["data"].items()}
     zero_shot = tuple(table.get("zero_shot", ()))
     if strangers := [name for name in zero_shot if name not in data]:
         raise PlanError(f"{path}: zero_shot: there is no data {strangers[0]!r}")

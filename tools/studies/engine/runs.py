@@ -13,10 +13,14 @@ import sys
 import time
 
 from . import data as study_data
+from .plan import BASE
 
 DELETED_WHEN_MEASURED = ("model", "checkpoints")
 LIMITS = {"model.max_query_tokens": "--max-query-tokens",
           "model.max_document_tokens": "--max-document-tokens"}  # all models are cut as in training
+
+POOLED = {"auc", "partial_auc"}  # over all queries: of these `compare` knows no mean over seeds
+KEPT = ("baseline", "value", "difference", "low", "high", "p")  # of what `compare` says of a measure
 
 
 class RunError(Exception):
@@ -45,6 +49,14 @@ def toml_text(values):
 
 def hash_of(value):
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def over_seeds(found):
+    """A measure that pools all queries, compared seed by seed: means, and of what the seeds say
+    the most cautious: the hull of the intervals and the largest p."""
+    mean = {key: sum(one[key] for one in found) / len(found) for key in ("baseline", "value", "difference")}
+    return mean | {"low": min(one["low"] for one in found), "high": max(one["high"] for one in found),
+                   "p": max(one["p"] for one in found)}
 
 
 class Workshop:
@@ -190,42 +202,62 @@ class Workshop:
     # --- measures ----------------------------------------------------------------------------------
 
     def compare(self, trained_on, measured_on, names, chosen):
-        """What `compare` says of arms (the first is the baseline) on the test queries of a set."""
+        """What `compare` says of arms (the first is what the others are compared with) on the test
+        queries of a set: {"queries": count, "systems": {arm: {measure: found}}}."""
         path = self.result_path("test", trained_on, measured_on, *names)
         if os.path.exists(path):
             return read_json(path)
-        systems = [os.path.abspath(self.options.model) if name == "base" else
-                   self.system(trained_on, self.study.arms[name], chosen[trained_on, name])
-                   for name in names]
-        level = self.study.data[measured_on].get("relevance_level", 1)
-        limits = [flag for key, flag in LIMITS.items() if key in self.study.recipe
-                  for flag in (flag, str(self.study.recipe[key]))]
-        out, _ = self.program(["compare", *systems, "--dataset", self.data(measured_on, "eval"),
-                               "--split", "test", "--measures", ",".join(self.study.measures),
-                               "--relevance-level", str(level), "--queries", "0", "--precision",
-                               self.options.precision, "--format", "json", *limits], quiet=True)
-        found = json.loads(out)
-        table = {name: system["measures"] for name, system in zip(names[1:], found["systems"])}
-        result = {"queries": found["queries"], "systems": table}
+        single = [measure for measure in self.study.measures if measure not in POOLED]
+        pooled = [measure for measure in self.study.measures if measure in POOLED]
+        result = self.run_compare(measured_on, single,
+                                  [self.system(trained_on, name, chosen) for name in names], names)
+        if pooled:
+            of_seeds = [self.run_compare(measured_on, pooled,
+                                         [self.model(trained_on, name, chosen, seed) for name in names],
+                                         names)
+                        for seed in range(1, self.study.seeds + 1)]
+            for name in names[1:]:
+                for measure in pooled:
+                    result["systems"][name][measure] = over_seeds(
+                        [found["systems"][name][measure] for found in of_seeds])
         write_json(path, result)
         return result
 
-    def system(self, data, arm, point):
+    def run_compare(self, measured_on, measures, systems, names):
+        level = self.study.data[measured_on].get("relevance_level", 1)
+        limits = [word for key, flag in LIMITS.items() if key in self.study.recipe
+                  for word in (flag, str(self.study.recipe[key]))]
+        out, _ = self.program(["compare", *systems, "--dataset", self.data(measured_on, "eval"),
+                               "--split", "test", "--measures", ",".join(measures),
+                               "--relevance-level", str(level), "--queries", "0", "--precision",
+                               self.options.precision, "--format", "json", *limits], quiet=True)
+        found = json.loads(out)
+        table = {name: {measure: {key: values[key] for key in KEPT}
+                        for measure, values in system["measures"].items()}
+                 for name, system in zip(names[1:], found["systems"])}
+        return {"queries": found["queries"], "systems": table}
+
+    def model(self, data, name, chosen, seed):
+        if name == BASE:
+            return os.path.abspath(self.options.model)
+        return os.path.join(self.run_folder(data, self.study.arms[name], chosen[data, name], seed), "model")
+
+    def system(self, data, name, chosen):
         """What `compare` takes: the folder of the seeds, or of one seed the model alone."""
-        if self.study.seeds > 1:
-            return self.run_folder(data, arm, point)
-        return os.path.join(self.run_folder(data, arm, point, 1), "model")
+        if name == BASE or self.study.seeds == 1:
+            return self.model(data, name, chosen, 1)
+        return self.run_folder(data, self.study.arms[name], chosen[data, name])
 
     def comparisons(self, data):
         """(measured on, names): all arms with the base, and the pairs that the claims ask about."""
         arms = [arm.name for arm in self.study.arms_of(data)]
         for measured_on in (data, *(name for name in self.study.zero_shot if name != data)):
-            yield measured_on, ["base", *arms]
+            yield measured_on, [BASE, *arms]
             first = self.study.baseline if self.study.baseline in arms else None
             if first:
                 yield measured_on, [first, *(name for name in arms if name != first)]
         for claim in self.study.claims:
-            if data in claim.data and claim.against not in ("base", self.study.baseline):
+            if data in claim.data and claim.against not in (BASE, self.study.baseline):
                 yield data, [claim.against, claim.arm]
 
     def carry_out(self):
