@@ -35,12 +35,13 @@ from ._threads import set_threads
 if TYPE_CHECKING:
     from ._commands import calibrate, compare, mine, prune, score, thresholds
     from ._runs import Metric, Run, resume, train
+    from ._tune import Search, tune
 
 __all__ = [
     "CheckFailed", "DataError", "Error", "Evaluation", "Hit", "Index", "MemoryError", "Metric", "Model", "ModelError",
-    "NumericError", "OutputError", "PeerLost", "RecipeError", "Run", "UsageError", "__version__", "calibrate",
+    "NumericError", "OutputError", "PeerLost", "RecipeError", "Run", "Search", "UsageError", "__version__", "calibrate",
     "compare", "evaluate", "losses", "mine", "prune", "resume", "score", "set_threads", "thresholds", "threads",
-    "train",
+    "train", "tune",
 ]
 
 # What runs the program is imported when it is first asked for: subprocess, logging and tempfile, which it needs,
@@ -48,6 +49,7 @@ __all__ = [
 _IMPORTED_LATER = {
     **dict.fromkeys(("calibrate", "compare", "mine", "prune", "score", "thresholds"), "._commands"),
     **dict.fromkeys(("Metric", "Run", "resume", "train"), "._runs"),
+    **dict.fromkeys(("Search", "tune"), "._tune"),
 }
 
 

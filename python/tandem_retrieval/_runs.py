@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
-import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,17 +12,24 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _errors
-from ._arguments import flag, mapping, optional_text, optional_whole, path, text, word_of_path, wrong_type
+from ._arguments import optional_whole, path, word_of_path, wrong_type
 from ._html import table
 from ._model import Model
 from ._program import flags_of, run, run_json
-from ._recipe import toml_text, toml_value
-from ._rows import check_rows, is_path, write_rows
+from ._recipe_process import (
+    STDIN,
+    RecipeProcess,
+    data_folder,
+    kept_rows,
+    keys_of,
+    output_of,
+    process_flags,
+    sets_of,
+    settings_of,
+    text_of,
+)
+from ._rows import check_rows, is_path
 from ._run_files import Follower, read_given, read_rows
-from ._write_whole import output_error
-
-# What the program calls a recipe that it reads from its standard input.
-STDIN = "/dev/stdin"
 
 Callback = Callable[[dict[str, Any]], Any]
 
@@ -194,16 +198,16 @@ def train(
         if given is not None:
             check_rows(given, name)
     _check_callback(callback)
-    of_recipe, file = ("", word_of_path(recipe, "recipe")) if is_path(recipe) else (_text_of(recipe), STDIN)
-    folder = Path(path(output, "output")) if output is not None else _output_of(recipe)
+    of_recipe, file = ("", word_of_path(recipe, "recipe")) if is_path(recipe) else (text_of(recipe), STDIN)
+    folder = Path(path(output, "output")) if output is not None else output_of(recipe)
     rows = {name: given for name, given in (("data", data), ("validation", validation))
             if given is not None and not is_path(given)}
-    written = {name: str(_data_folder(folder) / f"{name}.jsonl") for name in rows}
-    sets = _sets({**_settings(settings), **_keys(written.get("data", data), written.get("validation", validation))})
-    flags = {"seed": optional_whole(seed, "seed", 0, 2**64 - 1), **_flags(threads, precision, device, ignore_limits)}
-    process = _Training(folder, [file, *sets, *flags_of(flags)], of_recipe, written)
-    with _kept_rows(rows, process):
-        return process.run(callback)
+    written = {name: str(data_folder(folder) / f"{name}.jsonl") for name in rows}
+    sets = sets_of({**settings_of(settings), **keys_of(written.get("data", data), written.get("validation", validation))})
+    flags = {"seed": optional_whole(seed, "seed", 0, 2**64 - 1), **process_flags(threads, precision, device, ignore_limits)}
+    process = _training(folder, [file, *sets, *flags_of(flags)], of_recipe, written)
+    with kept_rows(rows, process):
+        return _trained(process, callback)
 
 
 def resume(
@@ -237,140 +241,24 @@ def resume(
     for name, moved in (("data", data), ("validation", validation)):
         if moved is not None and not is_path(moved):
             raise TypeError(f"{name} is of the type {type(moved).__name__}; expected a path: the rows that a run began "
-                            f"with are in {_data_folder(folder)}")
-    sets = _sets({**_keys(data, validation), **_settings(settings)})
-    flags = _flags(threads, precision, device, ignore_limits)
-    return _Training(folder, [STDIN, *given, *sets, *flags_of(flags), "--resume"], of_recipe, {}).run(callback)
+                            f"with are in {data_folder(folder)}")
+    sets = sets_of({**keys_of(data, validation), **settings_of(settings)})
+    flags = process_flags(threads, precision, device, ignore_limits)
+    return _trained(_training(folder, [STDIN, *given, *sets, *flags_of(flags), "--resume"], of_recipe, {}), callback)
 
 
-class _Training:
-    """`tandem train` with its arguments; errors name rows and dicts as the caller knows them.
+def _training(folder: Path, arguments: list[str], of_recipe: str, written: dict[str, str]) -> RecipeProcess:
+    return RecipeProcess("train", folder, "recipe.given.toml", arguments, of_recipe, written)
 
-    `written` has the files of rows, by the names of the arguments that they came by.
-    """
 
-    def __init__(self, folder: Path, arguments: list[str], text: str, written: dict[str, str]) -> None:
-        self.folder = folder
-        self.written = written
-        self._arguments = ["train", *arguments, f"--output={folder}"]
-        self._text = text
-
-    def run(self, callback: Callback | None = None) -> Run:
-        tick = Follower(self.folder, callback).tick if callback is not None else None
-        try:
-            run(self._arguments, self._text, tick)
-        except _errors.Error as error:
-            self._rename(error)
-            raise
-        return Run(self.folder)
-
-    def _rename(self, error: _errors.Error) -> None:
-        text = re.sub(rf"{STDIN}(:\d+)*: ", "recipe: ", str(error))
-        if getattr(error, "file", None) == STDIN:  # its lines are not the caller's
-            error.file = error.line = error.column = None
-        for name, path in self.written.items():
-            text = text.replace(path, name)
-            if getattr(error, "file", None) == path:
-                error.file = name
-        error.args = (text,)
+def _trained(process: RecipeProcess, callback: Callback | None) -> Run:
+    process.run(Follower(process.folder, callback).tick if callback is not None else None)
+    return Run(process.folder)
 
 
 def _check_callback(callback: Any) -> None:
     if callback is not None and not callable(callback):
         wrong_type(callback, "callback", "a function of a dict")
-
-
-def _flags(threads: Any, precision: Any, device: Any, ignore_limits: Any) -> dict[str, Any]:
-    return {"threads": optional_whole(threads, "threads", 0), "precision": optional_text(precision, "precision"),
-            "device": optional_text(device, "device"), "ignore_limits": flag(ignore_limits, "ignore_limits")}
-
-
-def _text_of(recipe: Any) -> str:
-    if not isinstance(recipe, Mapping):
-        raise TypeError(f"recipe is of the type {type(recipe).__name__}; expected a dict, or the path of a TOML file")
-    return toml_text(recipe)
-
-
-def _output_of(recipe: Any) -> Path:
-    found = recipe.get("output") if isinstance(recipe, Mapping) else _output_of_file(recipe)
-    if not found:
-        raise _errors.UsageError("there is no run folder to write to: give output=, or output in the recipe")
-    return Path(path(found, "output of the recipe"))
-
-
-def _output_of_file(file: Any) -> Any:
-    try:
-        with open(path(file, "recipe"), "rb") as opened:
-            text = opened.read()
-        return _table_of(text).get("output")
-    except (OSError, UnicodeDecodeError, _NoTable):
-        run(["train", word_of_path(file, "recipe"), "--check"])  # says what is wrong with it
-        raise
-
-
-class _NoTable(Exception):
-    """A text that is not TOML."""
-
-
-def _table_of(text: bytes) -> dict[str, Any]:
-    try:
-        import tomllib
-    except ImportError:  # before Python 3.11
-        raise _errors.UsageError("give output=, the run folder: this Python cannot read that of a recipe's file") from None
-    try:
-        return tomllib.loads(text.decode())
-    except tomllib.TOMLDecodeError as error:
-        raise _NoTable(str(error)) from None
-
-
-def _settings(settings: Any) -> Mapping[str, Any]:
-    return {} if settings is None else mapping(settings, "settings", 'a dict as {"train.batch": 32}')
-
-
-def _sets(settings: Mapping[str, Any]) -> list[str]:
-    return [f"--set={text(key, 'a key of settings')}={toml_value(value, key)}" for key, value in settings.items()]
-
-
-def _data_folder(folder: Path) -> Path:
-    return folder.with_name(folder.name + ".data")
-
-
-def _keys(data: Any, validation: Any) -> dict[str, Any]:
-    return {key: path(given, name) for key, name, given in (
-        ("data.train", "data", data), ("validation.data", "validation", validation)) if given is not None}
-
-
-@contextmanager
-def _kept_rows(rows: dict[str, Any], process: _Training) -> Iterator[None]:
-    """Writes rows beside the run folder. They stay there once the run has begun, and go where it never did."""
-    if not rows:
-        yield
-        return
-    given = process.folder / "recipe.given.toml"
-    if given.exists():
-        process.run()  # refuses a folder that has a run, before it reads anything
-    kept = _data_folder(process.folder)
-    _make(kept)
-    try:
-        for name, one in rows.items():
-            write_rows(one, Path(process.written[name]), name)
-        yield
-    finally:
-        if not given.exists():
-            shutil.rmtree(kept, ignore_errors=True)
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        folder.mkdir()
-    except FileExistsError:
-        if not folder.exists():  # a file is where a folder above it should be
-            raise _errors.UsageError(f"{folder}: cannot be made as a folder: a file is in its way") from None
-        raise _errors.UsageError(f"{folder}: exists already, and may hold the rows of another run; remove it, or give "
-                                 "another output") from None
-    except OSError as error:
-        raise output_error(folder, error) from None
 
 
 def _series(rows: Iterable[dict[str, Any]]) -> dict[str, Metric]:

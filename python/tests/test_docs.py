@@ -20,7 +20,7 @@ def blocks_of(page):
 
 
 @pytest.mark.parametrize(("name", "least", "needed"), [
-    ("docs/python.md", 6, []), ("docs/python-training.md", 4, []), ("README.md", 1, []),
+    ("docs/python.md", 6, []), ("docs/python-training.md", 5, []), ("README.md", 1, []),
     ("docs/parquet.md", 2, ["pyarrow"]),
     ("docs/python-losses.md", 6, ["sentence_transformers", "datasets", "langchain_core", "llama_index.core"]),
 ])
