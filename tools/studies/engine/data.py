@@ -20,7 +20,7 @@ KINDS = {
     "packages": {"train", "dev", "test", "documents", "per_source", "least_positives"},
 }
 
-NOT_OF_THE_FILES = {"says", "recipe", "relevance_level"}
+NOT_OF_THE_FILES = {"says", "recipe", "relevance_level", "mined_negatives", "mined_range"}
 
 
 class DataError(Exception):
@@ -197,7 +197,7 @@ def fingerprint(folder):
         folders.sort()
         for name in sorted(files):
             path = os.path.join(root, name)
-            if name.endswith((".jsonl", ".tsv")):
+            if name.endswith((".jsonl", ".tsv")) and name != "mined.jsonl":  # of these and the base
                 digest.update(os.path.relpath(path, folder).encode() + b"\0")
                 with open(path, "rb") as file:
                     digest.update(hashlib.sha256(file.read()).digest())

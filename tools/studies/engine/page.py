@@ -160,6 +160,8 @@ def conditions(study, workshop, rows):
     steps = statistics.median(row["steps"] for row in rows)
     points = len(next(iter(study.arms.values())).points)
     base = os.path.basename(workshop.options.model.rstrip("/"))
+    if "model.layers" in study.recipe:
+        base += f", its first {study.recipe['model.layers']} layers"
     return (
         f"Base: {base}. Each arm was trained with {points} points of its grid and seed 1; the point "
         f"of the best {study.select} on dev queries was trained with {study.seeds} seeds in all, and "

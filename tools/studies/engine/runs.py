@@ -16,9 +16,8 @@ from . import data as study_data
 from .plan import BASE
 
 DELETED_WHEN_MEASURED = ("model", "checkpoints")
-LIMITS = {"model.max_query_tokens": "--max-query-tokens",
-          "model.max_document_tokens": "--max-document-tokens"}  # all models are cut as in training
 
+MINED = "mined.jsonl"
 POOLED = {"auc", "partial_auc"}  # over all queries: of these `compare` knows no mean over seeds
 KEPT = ("baseline", "value", "difference", "low", "high", "p")  # of what `compare` says of a measure
 
@@ -86,13 +85,17 @@ class Workshop:
                 differs = [key for key in version if found.get(key) != version[key]]
                 raise RunError(f"{self.folder} has results of another version (another "
                                f"{', '.join(differs)}); --force makes them anew")
-            for part in ("runs", "results"):
+            for part in ("runs", "results", "base"):
                 shutil.rmtree(os.path.join(self.folder, part), ignore_errors=True)
         os.makedirs(self.results, exist_ok=True)
         write_json(note, version)
         for name, spec in self.study.data.items():
             folder = study_data.make(name, spec, self.options.data_root, self.folder)
             self.fingerprints[name] = study_data.fingerprint(folder)
+        self.make_base()
+        for name, spec in self.study.data.items():
+            if "mined_negatives" in spec:
+                self.mine(name, spec)
 
     def data(self, name, part):
         return os.path.join(self.folder, "data", name, part)
@@ -110,7 +113,7 @@ class Workshop:
 
     def recipe(self, data, arm, point, seed):
         return {"seed": seed, "model.base": os.path.abspath(self.options.model),
-                "data.train": os.path.abspath(self.data(data, "train")),
+                "data.train": os.path.abspath(self.taught(data)),
                 "validation.data": os.path.abspath(self.data(data, "eval")),
                 "validation.split": "dev", "validation.measure": self.study.select,
                 "train.keep_checkpoints": 1,
@@ -121,6 +124,37 @@ class Workshop:
         values = {key: value for key, value in self.recipe(data, arm, point, 0).items()
                   if key not in ("seed", "model.base", "data.train", "validation.data")}
         return hash_of([values, self.fingerprints[data], os.path.basename(self.options.model.rstrip("/"))])
+
+    def make_base(self):
+        """The model that training starts from, as a run saves it, with the recipe's limits of tokens and
+        what else of its [model] holds for all arms: that of a step with the rate 0."""
+        run = os.path.join(self.folder, "base")
+        if os.path.isdir(os.path.join(run, "model")):
+            return
+        shutil.rmtree(run, ignore_errors=True)
+        data = self.study.data_trained()[0]
+        values = {"seed": 1, "model.base": os.path.abspath(self.options.model),
+                  "data.train": os.path.abspath(self.data(data, "train")), "data.limit": 8,
+                  "objective.name": "infonce", "optimizer.learning_rate": 0.0, "train.batch": 8,
+                  "train.steps": 1,
+                  **{key: value for key, value in self.study.recipe.items() if key.startswith("model.")}}
+        with open(run + ".toml", "w", encoding="utf-8") as file:
+            file.write(toml_text(values))
+        self.program(["train", file.name, "--output", run, "--precision", self.options.precision], quiet=True)
+
+    def mine(self, name, spec):
+        """Writes the training pairs of a set with hard negatives, mined by the base."""
+        output = self.data(name, MINED)
+        if os.path.exists(output):
+            return
+        self.program(["mine", "--model", os.path.join(self.folder, "base", "model"), "--dataset",
+                      self.data(name, "train"), "--output", output, "--negatives",
+                      str(spec["mined_negatives"]), "--range", spec.get("mined_range", "10:100"),
+                      "--precision", self.options.precision], quiet=True)
+
+    def taught(self, name):
+        """What a set is trained on: a folder, or the lines with mined negatives."""
+        return self.data(name, MINED if "mined_negatives" in self.study.data[name] else "train")
 
     def run_folder(self, data, arm, point, seed=None):
         folder = os.path.join(self.folder, "runs", data, arm.name, f"point-{point + 1}")
@@ -225,12 +259,10 @@ class Workshop:
 
     def run_compare(self, measured_on, measures, systems, names):
         level = self.study.data[measured_on].get("relevance_level", 1)
-        limits = [word for key, flag in LIMITS.items() if key in self.study.recipe
-                  for word in (flag, str(self.study.recipe[key]))]
         out, _ = self.program(["compare", *systems, "--dataset", self.data(measured_on, "eval"),
                                "--split", "test", "--measures", ",".join(measures),
                                "--relevance-level", str(level), "--queries", "0", "--precision",
-                               self.options.precision, "--format", "json", *limits], quiet=True)
+                               self.options.precision, "--format", "json"], quiet=True)
         found = json.loads(out)
         table = {name: {measure: {key: values[key] for key in KEPT}
                         for measure, values in system["measures"].items()}
@@ -239,7 +271,7 @@ class Workshop:
 
     def model(self, data, name, chosen, seed):
         if name == BASE:
-            return os.path.abspath(self.options.model)
+            return os.path.join(self.folder, "base", "model")
         return os.path.join(self.run_folder(data, self.study.arms[name], chosen[data, name], seed), "model")
 
     def system(self, data, name, chosen):
