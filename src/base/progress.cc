@@ -148,7 +148,9 @@ std::string Progress::Line(Clock::time_point now, size_t columns) const {
   } else {
     parts.counts = fmt::format(" {} {}", done_, options_.unit);
   }
-  if (options_.total <= done_) {
+  if (seconds_left_) {
+    parts.time = fmt::format(", {} left", FormatDuration(*seconds_left_));
+  } else if (options_.total <= done_) {
     parts.time = fmt::format(", {}", FormatDuration(Seconds(now - start_)));
   } else if (rate > 0) {
     parts.time = fmt::format(", {} left",

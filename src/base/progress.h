@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -37,6 +38,9 @@ class Progress {
   // `done` units so far, those of an earlier process among them. `detail` is shown after them; its
   // parts are separated by ", ", the most important first ("loss 0.123, 512 tokens/s").
   void Update(uint64_t done, std::string_view detail = {});
+  // The time left as the caller knows it, where the job has other work than its units; it is shown
+  // until the next call. None: it follows from the rate.
+  void SetSecondsLeft(std::optional<double> seconds) { seconds_left_ = seconds; }
   // Rate and time left count from now: what the job did before was preparation.
   void RestartClock();
   // Draws the final state and ends the line; nothing where there never was an Update. The
@@ -57,6 +61,7 @@ class Progress {
   uint64_t done_ = 0;
   bool updated_ = false;
   std::string detail_;
+  std::optional<double> seconds_left_;
   MessageSink* sink_;
   ProgressView view_;
   bool drawn_ = false;  // the last thing that was drawn is the current state

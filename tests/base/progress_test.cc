@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -130,6 +131,25 @@ TEST(Progress, SaysNothingOfAJobThatNeverBegan) {
   const CapturedMessages captured(ProgressView::kLines);
   { Progress progress({.label = "encode"}); }
   EXPECT_EQ(captured.text(), "");
+}
+
+// The caller knows of other work than steps, also after the last one.
+TEST(Progress, ShowsTheTimeLeftThatItIsTold) {
+  const CapturedMessages captured(ProgressView::kLines);
+  Watch watch;
+  Progress progress(
+      {.label = "train", .total = 8, .line_period_seconds = 0, .clock = watch.clock()});
+  watch.Wait(4);
+  progress.SetSecondsLeft(65);
+  progress.Update(4);
+  EXPECT_THAT(captured.text(), EndsWith("train  50% 4/8 texts, 1m 05s left, 1.00/s\n"));
+  watch.Wait(4);
+  progress.SetSecondsLeft(3);
+  progress.Update(8, "validating 0%");
+  EXPECT_THAT(captured.text(), EndsWith("train 100% 8/8 texts, 3s left, 1.00/s, validating 0%\n"));
+  progress.SetSecondsLeft(std::nullopt);
+  progress.Update(8);
+  EXPECT_THAT(captured.text(), EndsWith("train 100% 8/8 texts, 8s, 1.00/s\n"));
 }
 
 TEST(Progress, RateAndTimeLeftLeavePreparationAndEarlierProcessesOut) {

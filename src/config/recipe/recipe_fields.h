@@ -319,11 +319,13 @@ void VisitValidation(R& validation, Visitor& visitor) {
                         "is judged relevant",
                  .elsewhere = "BEIR: `ignore_identical_ids`, its default",
                  .condition = kRankedValidation});
-  visitor.Field("every", validation.every,
-                {.doc = "of the run's steps",
-                 .unit = "steps",
-                 .on_resume = OnResume::kMayChange,
-                 .condition = kValidation});
+  visitor.Field(
+      "every", validation.every,
+      {.doc = "of the run's steps; the last one validates too. A share is rounded up, and "
+              "none validates that is less than a quarter of it before the last",
+       .unit = "steps",
+       .on_resume = OnResume::kMayChange,
+       .condition = kValidation});
   visitor.Field("patience", validation.patience,
                 {.doc = "validations without improvement before training stops; 0: never",
                  .unit = "validations",

@@ -151,6 +151,9 @@ void CheckCanBeLonger(const Trainer& trainer, const RunPlan& plan, const RunFold
 // checkpoint there has nothing that happened only because the recorded run ended.
 bool HoldsNothingOfTheEnd(int64_t step, const RunPlan& before, const config::Recipe& recipe,
                           const RunPlan& plan) {
+  // A validation near the end that the longer run has.
+  const std::optional<int64_t> left_out = before.LeftOutValidation();
+  if (left_out && step >= *left_out && plan.ValidationDue(*left_out)) return false;
   if (step < before.steps) return true;
   const int64_t accumulate = recipe.train.accumulate;
   if (before.batches && *before.batches % accumulate != 0) return false;  // its last step is short

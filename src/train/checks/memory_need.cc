@@ -118,7 +118,10 @@ void TellOfSteps(const Trainer& trainer, const std::vector<model::NamedParameter
   const std::string validation =
       trainer.validator == nullptr
           ? ""
-          : fmt::format("; then {} validation queries are encoded", trainer.validator->queries());
+          : fmt::format(
+                "; then {} validation queries are encoded, and some of what else a validation "
+                "encodes, for a few seconds",
+                trainer.validator->queries());
   Note(fmt::format(
       "measuring time and memory: two steps{} of at most {} tokens, whose results are thrown away, "
       "take about {}{}",
@@ -247,6 +250,7 @@ MemoryNeed MeasureMemoryNeed(Trainer& trainer, const RunPlan& plan) {
   // training too.
   if (trainer.validator != nullptr) {
     trainer.validator->TryBeginning(trainer.model(), trainer.states);
+    need.validation_seconds = trainer.validator->EstimateSeconds(trainer.model(), trainer.states);
   }
   for (const auto& table : tables) {
     TouchRows(trainer, parameters, table.value, batches.RowsOf(trainer.model(), table.name));

@@ -25,12 +25,13 @@ struct MemoryNeed {
   double step_seconds = 0;
   double timed_seconds = 0;
   int64_t timed_tokens = 0;
+  double validation_seconds = 0;  // of one validation, from a sample of its texts
 };
 
 // Makes two small steps, notes what follows and about how long it takes, and makes two steps as the
 // run would: of the batch with the most tokens, and of a usual one. Lets the optimizer update every
-// row that the run's texts read, and does the beginning of a validation. The model and the
-// optimizer of `trainer` must not be used afterwards.
+// row that the run's texts read, does the beginning of a validation, and encodes some of its texts.
+// The model and the optimizer of `trainer` must not be used afterwards.
 MemoryNeed MeasureMemoryNeed(Trainer& trainer, const RunPlan& plan);
 
 struct DiskNeed {

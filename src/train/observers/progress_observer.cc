@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "train/run/loop.h"
+#include "train/seconds_since.h"
 
 namespace tandem::train {
 namespace {
@@ -14,6 +15,12 @@ namespace {
 constexpr int kPerMille = 1000;
 
 }  // namespace
+
+ProgressObserver::ProgressObserver(int64_t window, const RunPlan& plan,
+                                   std::optional<double> validation_seconds)
+    : window_(static_cast<size_t>(window)), plan_(plan), begin_(std::chrono::steady_clock::now()) {
+  if (validation_seconds) left_.KnowValidation(*validation_seconds);
+}
 
 uint64_t ProgressObserver::Done(const Loop& loop) {
   if (!loop.by_progress()) return static_cast<uint64_t>(loop.state().step);
@@ -36,6 +43,23 @@ std::string ProgressObserver::Detail(const Loop& loop) const {
                      validation_, static_cast<double>(tokens) / std::max(1e-9, seconds));
 }
 
+void ProgressObserver::Update(const Loop& loop, const std::string& detail, double share) {
+  const double total = loop.by_progress() ? kPerMille : static_cast<double>(loop.steps());
+  const auto done = static_cast<double>(Done(loop));
+  const int64_t validations = plan_.ValidationsAfter(loop.state());
+  const bool over = done >= total && validations == 0 && !left_.validating();
+  bar_->SetSecondsLeft(
+      over ? std::nullopt
+           : left_.At(SecondsSince(begin_),
+                      {.done = done, .total = total, .validations = validations, .share = share}));
+  bar_->Update(Done(loop), detail);
+}
+
+void ProgressObserver::RestartClock(const Loop& loop) {
+  bar_->RestartClock();
+  left_.Start(SecondsSince(begin_), static_cast<double>(Done(loop)));
+}
+
 Next ProgressObserver::Begin(const Loop& loop) {
   const bool by_progress = loop.by_progress();
   const uint64_t done = Done(loop);
@@ -44,6 +68,7 @@ Next ProgressObserver::Begin(const Loop& loop) {
       .unit = by_progress ? "" : "steps",
       .total = by_progress ? uint64_t{kPerMille} : static_cast<uint64_t>(loop.steps()),
       .first = done});
+  left_.Start(SecondsSince(begin_), static_cast<double>(done));
   bar_->Update(done);
   return Next::kGoOn;
 }
@@ -51,12 +76,15 @@ Next ProgressObserver::Begin(const Loop& loop) {
 Next ProgressObserver::AfterStep(const Loop& loop, const StepReport& report) {
   last_.push_back({report.loss, report.tokens, report.seconds});
   if (last_.size() > window_) last_.pop_front();
-  bar_->Update(Done(loop), Detail(loop));
+  // It encodes queries before it says for the first time how far it is.
+  if (plan_.ValidationDue(loop.state())) left_.BeginValidation(SecondsSince(begin_));
+  Update(loop, Detail(loop));
   return Next::kGoOn;
 }
 
 bool ProgressObserver::DuringValidation(const Loop& loop, double share) {
-  bar_->Update(Done(loop), fmt::format("validating {:.0f}%", 100 * share));
+  left_.BeginValidation(SecondsSince(begin_));
+  Update(loop, fmt::format("validating {:.0f}%", 100 * share), share);
   return true;
 }
 
@@ -65,16 +93,15 @@ bool ProgressObserver::DuringMining(const Loop& loop, const MiningStage& stage) 
       stage.share > 0
           ? fmt::format(", {} left", FormatDuration(stage.seconds / stage.share - stage.seconds))
           : std::string();
-  bar_->Update(Done(loop),
-               fmt::format("mining: {} {:.0f}%{}", stage.work, 100 * stage.share, left));
+  Update(loop, fmt::format("mining: {} {:.0f}%{}", stage.work, 100 * stage.share, left));
   return true;
 }
 
 // Restarts the clock after a mining round before the first step, because its time says nothing
 // about how long steps take.
 void ProgressObserver::AfterMining(const Loop& loop, const MiningReport& /*report*/) {
-  bar_->Update(Done(loop), Detail(loop));
-  if (last_.empty()) bar_->RestartClock();
+  Update(loop, Detail(loop));
+  if (last_.empty()) RestartClock(loop);
 }
 
 void ProgressObserver::AfterValidation(const Loop& loop, const ValidationReport& report) {
@@ -86,9 +113,10 @@ void ProgressObserver::AfterValidation(const Loop& loop, const ValidationReport&
   validation_ =
       fmt::format("{}{} {:.4f} {}", is_loss ? "validation " : "", report.measure, report.value,
                   step == 0 ? "before training" : fmt::format("at step {}", step));
-  bar_->Update(Done(loop), Detail(loop));
+  left_.EndValidation(report.seconds);
+  Update(loop, Detail(loop));
   // The time of the validation before the first step says nothing about how long steps take.
-  if (last_.empty()) bar_->RestartClock();
+  if (last_.empty()) RestartClock(loop);
 }
 
 void ProgressObserver::End(const Loop& /*loop*/) { bar_->Finish(); }

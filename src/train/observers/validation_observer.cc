@@ -14,6 +14,7 @@
 #include "train/run/checkpoint.h"
 #include "train/run/loop.h"
 #include "train/seconds_since.h"
+#include "train/validation/validation_cost.h"
 
 namespace tandem::train {
 namespace {
@@ -38,7 +39,9 @@ Next ValidationObserver::Begin(const Loop& loop) {
   return due ? Validate(loop) : Next::kGoOn;
 }
 
-Next ValidationObserver::AfterStep(const Loop& loop, const StepReport& /*report*/) {
+Next ValidationObserver::AfterStep(const Loop& loop, const StepReport& report) {
+  ++steps_;
+  AdviseOnCost(loop, report.seconds);
   return plan_.ValidationDue(loop.state()) ? Validate(loop) : Next::kGoOn;
 }
 
@@ -97,15 +100,19 @@ void ValidationObserver::NoteCost() const {
   const double all = std::max(SecondsSince(begin_), seconds_);
   const std::string time =
       seconds_ < 60 ? fmt::format("{:.1f} s", seconds_) : FormatDuration(seconds_);
-  const double share = seconds_ / std::max(all, 1e-9);
-  constexpr double kLarge = 0.25;
-  const char* const less =
-      validator_.ranked().documents > 0
-          ? "; a larger validation.every or a smaller validation.pool makes it less"
-          : "; a larger validation.every makes it less";
-  Note(fmt::format("{} {} took {}, {:.0f} % of the time{}", validations_,
-                   validations_ == 1 ? "validation" : "validations", time, 100 * share,
-                   share > kLarge ? less : ""));
+  Note(fmt::format("{} {} took {}, {:.0f} % of the time", validations_,
+                   validations_ == 1 ? "validation" : "validations", time,
+                   100 * seconds_ / std::max(all, 1e-9)));
+}
+
+// The first step of a process makes what is made only once, so that the second one is asked.
+void ValidationObserver::AdviseOnCost(const Loop& loop, double step_seconds) {
+  if (advised_ || validations_ == 0 || steps_ < 2) return;
+  advised_ = true;
+  const ValidationCost cost{.each_seconds = seconds_ / static_cast<double>(validations_),
+                            .count = 1 + plan_.ValidationsAfter({}),
+                            .step_seconds = step_seconds * static_cast<double>(loop.steps())};
+  if (cost.large()) Note(ValidationCostText(cost, recipe_, validator_.ranked()));
 }
 
 void ValidationObserver::End(const Loop& loop) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "config/recipe/recipe.h"
 #include "train/observers/observer.h"
 #include "train/run/run_folder.h"
 #include "train/setup/plan.h"
@@ -32,15 +33,16 @@ struct ValidationState {
 
 class ValidationObserver final : public LoopObserver {
  public:
-  // The run ends after `patience` validations without improvement (0: never); the validation of the
-  // base model does not count. `validator` and `folder` must outlive the observer. Only rank 0 of a
-  // group writes weights.
+  // The run ends after `recipe.patience` validations without improvement (0: never); the validation
+  // of the base model does not count. `validator` and `folder` must outlive the observer. Only rank
+  // 0 of a group writes weights.
   ValidationObserver(Validator& validator, const RunFolder& folder, const RunPlan& plan,
-                     int64_t patience)
+                     const config::ValidationRecipe& recipe)
       : validator_(validator),
         folder_(folder),
         plan_(plan),
-        patience_(patience),
+        recipe_(recipe),
+        patience_(recipe.patience),
         measure_(validator.name()) {}
 
   // Validates the base model. In a resumed run, makes up for a validation that an interruption cut
@@ -57,6 +59,8 @@ class ValidationObserver final : public LoopObserver {
   // Returns whether `value` is the best so far.
   bool Count(int64_t step, double value);
   void NoteCost() const;
+  // Says once, early in the run, what makes validations take less of the time where they take much.
+  void AdviseOnCost(const Loop& loop, double step_seconds);
   bool OutOfPatience() const {
     return patience_ > 0 && state_.validations_without_improvement >= patience_;
   }
@@ -64,6 +68,7 @@ class ValidationObserver final : public LoopObserver {
   Validator& validator_;
   const RunFolder& folder_;
   RunPlan plan_;
+  config::ValidationRecipe recipe_;
   int64_t patience_;
   std::string measure_;
   ValidationState state_;
@@ -71,6 +76,8 @@ class ValidationObserver final : public LoopObserver {
   std::chrono::steady_clock::time_point begin_;
   double seconds_ = 0;
   int64_t validations_ = 0;
+  int64_t steps_ = 0;
+  bool advised_ = false;
 };
 
 }  // namespace tandem::train

@@ -1,5 +1,6 @@
 #include "train/run/run_observers.h"
 
+#include "report/records/run_log.h"
 #include "train/run/checkpoint.h"
 
 namespace tandem::train {
@@ -13,7 +14,11 @@ uint64_t MetricsBytes(const RunFolder& folder, const std::optional<int64_t>& che
 
 RunLogs::RunLogs(const RunFolder& folder, const std::optional<int64_t>& checkpoint)
     : metrics(folder.metrics(), MetricsBytes(folder, checkpoint)),
-      timing(folder.timing(), std::nullopt) {}
+      timing(folder.timing(), std::nullopt) {
+  if (!checkpoint) return;
+  const report::TimingLog log = report::ReadTimingLog(folder.timing());
+  if (!log.validations.empty()) validation_seconds = log.validations.back().seconds;
+}
 
 RunObservers::RunObservers(const Trainer& trainer, const RunPlan& plan, const RunFolder& folder,
                            RunLogs* logs, const StopRequest& stop)
@@ -21,7 +26,7 @@ RunObservers::RunObservers(const Trainer& trainer, const RunPlan& plan, const Ru
   const config::Recipe& recipe = trainer.recipe();
   if (logs != nullptr) {
     metrics_.emplace(logs->metrics, logs->timing, recipe.logging.every);
-    progress_.emplace(recipe.logging.every);
+    progress_.emplace(recipe.logging.every, plan, logs->validation_seconds);
     warnings_.emplace();
     checkpoints_.emplace(folder, plan, trainer.inputs.fingerprints);
     if (trainer.sampler->Prunes()) {
@@ -30,7 +35,7 @@ RunObservers::RunObservers(const Trainer& trainer, const RunPlan& plan, const Ru
     }
   }
   if (trainer.validator == nullptr) return;
-  validation_.emplace(*trainer.validator, folder, plan, recipe.validation.patience);
+  validation_.emplace(*trainer.validator, folder, plan, recipe.validation);
 }
 
 std::vector<LoopObserver*> RunObservers::List() {

@@ -24,6 +24,8 @@ struct RunLogs {
 
   LineLog metrics;
   LineLog timing;
+  // Of the last validation that an earlier process timed; none in a new run.
+  std::optional<double> validation_seconds;
 };
 
 // The observers in the order in which the loop calls them. Only rank 0 has those that write files.

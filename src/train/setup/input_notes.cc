@@ -46,9 +46,13 @@ void NoteBetween(const RunInputs& inputs) {
 }
 
 void WarnOfCutTexts(const RunInputs& inputs) {
-  const auto truncated = [](const TokenStore& store, const char* what, const char* key,
-                            int64_t limit) {
-    if (store.truncated() > 0) {
+  const auto truncated = [&inputs](const TokenStore& store, const char* what, const char* key,
+                                   int64_t limit) {
+    const bool asked_for = inputs.run.loaded.positions.contains(fmt::format("model.{}", key));
+    if (store.truncated() > 0 && asked_for) {
+      Note(fmt::format("{} of {} {} are longer than {} tokens and are cut there, as model.{} says",
+                       store.truncated(), store.wanted(), what, limit, key));
+    } else if (store.truncated() > 0) {
       Warn(fmt::format(
           "{} of {} {} are longer than {} tokens (model.{}) and were cut there: nothing "
           "is learned from the rest, which does no harm where texts begin with what "

@@ -12,7 +12,8 @@ void NoteBetween(const RunInputs& inputs);
 // Notes how many training queries have their own text as a document of the corpus.
 void NoteOwnTexts(const RunInputs& inputs);
 
-// Warns of texts that are longer than the model takes, empty, or nothing but their prompt.
+// Notes texts that are longer than the recipe says, and warns of those that are longer than the
+// model takes where it says nothing, and of those that are empty, or nothing but their prompt.
 void WarnOfCutTexts(const RunInputs& inputs);
 
 }  // namespace tandem::train

@@ -11,11 +11,30 @@ int64_t Batches(const config::TrainRecipe& recipe, const sampling::Sampler& samp
   return std::max<int64_t>(1, static_cast<int64_t>(sampler.BatchesIn(recipe.epochs.value_or(1))));
 }
 
+// A regular validation that is nearer to the end than this part of an interval is left out.
+constexpr double kNearEnd = 0.25;
+
+// Sums of shares are not exact: 0.3 is not exactly three times 0.1.
+int64_t Multiples(double progress, double share) {
+  return static_cast<int64_t>(std::floor(progress / share + 1e-9));
+}
+
 // Whether the step from progress `before` to `now` reached a multiple of `share`, or the end.
 bool Crossed(double before, double now, double share) {
-  // Sums of shares are not exact: 0.3 is not exactly three times 0.1.
-  const auto multiples = [share](double progress) { return std::floor(progress / share + 1e-9); };
-  return now >= 1 || multiples(now) > multiples(before);
+  return now >= 1 || Multiples(now, share) > Multiples(before, share);
+}
+
+// The number of multiples of `share` below the end that validate.
+int64_t RegularValidations(double share) {
+  const int64_t below = Multiples(1, share);
+  const double rest = 1 - static_cast<double>(below) * share;  // from the last multiple to the end
+  return rest < kNearEnd * share ? below - 1 : below;
+}
+
+int64_t ValidateEvery(const config::Quantity& every, int64_t steps) {
+  if (!every.share) return std::max<int64_t>(1, every.Of(steps));
+  const double exact = static_cast<double>(steps) * every.amount / 100;
+  return std::max<int64_t>(1, static_cast<int64_t>(std::ceil(exact - 1e-9)));
 }
 
 }  // namespace
@@ -35,8 +54,37 @@ bool RunPlan::CheckpointDue(const LoopState& state) const {
 
 bool RunPlan::ValidationDue(const LoopState& state) const {
   if (!by_progress) return ValidationDue(state.step);
-  if (validate_share > 0) return Crossed(state.progress_before, state.progress, validate_share);
+  if (validate_share > 0) {
+    return state.progress >= 1 ||
+           (Crossed(state.progress_before, state.progress, validate_share) &&
+            Multiples(state.progress, validate_share) <= RegularValidations(validate_share));
+  }
   return validate_every > 0 && (state.progress >= 1 || state.step % validate_every == 0);
+}
+
+bool RunPlan::ValidationDue(int64_t step) const {
+  if (validate_every <= 0) return false;
+  return step == steps || (step % validate_every == 0 && step != LeftOutValidation());
+}
+
+std::optional<int64_t> RunPlan::LeftOutValidation() const {
+  if (!validates_by_share || validate_every <= 0) return std::nullopt;
+  const int64_t rest = steps % validate_every;  // from the last multiple to the end
+  const bool near = rest > 0 && steps > validate_every &&
+                    static_cast<double>(rest) < kNearEnd * static_cast<double>(validate_every);
+  return near ? std::optional(steps - rest) : std::nullopt;
+}
+
+int64_t RunPlan::ValidationsAfter(const LoopState& state) const {
+  if (validate_every <= 0 || (by_progress ? state.progress >= 1 : state.step >= steps)) return 0;
+  if (by_progress && validate_share > 0) {
+    const int64_t regular = RegularValidations(validate_share);
+    return 1 + std::max<int64_t>(0, regular - Multiples(state.progress, validate_share));
+  }
+  const int64_t last = std::max(steps, state.step + 1) - 1;  // the last before the end
+  int64_t regular = last / validate_every - state.step / validate_every;
+  if (!by_progress && LeftOutValidation() > state.step) --regular;
+  return 1 + regular;
 }
 
 uint64_t LargestBatch(const sampling::Sampler& sampler) {
@@ -67,7 +115,8 @@ RunPlan MakePlan(const config::Recipe& recipe, const sampling::Sampler& sampler)
   plan.warmup = recipe.schedule.warmup.Of(plan.steps);
   plan.checkpoint_every = cadence(recipe.train.checkpoint_every);
   if (recipe.validation.enabled()) {
-    plan.validate_every = std::max<int64_t>(1, recipe.validation.every.Of(plan.steps));
+    plan.validate_every = ValidateEvery(recipe.validation.every, plan.steps);
+    plan.validates_by_share = recipe.validation.every.share;
   }
   if (recipe.mining.enabled()) plan.mining.every = cadence(*recipe.mining.every);
   if (plan.by_progress) {

@@ -27,9 +27,10 @@ struct MiningPlan {
 struct RunPlan {
   int64_t steps = 1;  // an estimate where `by_progress`
   int64_t warmup = 0;
-  int64_t checkpoint_every = 0;  // 0: only at the end
-  int64_t validate_every = 0;    // 0: never
-  int64_t keep_checkpoints = 2;  // at least 1
+  int64_t checkpoint_every = 0;     // 0: only at the end
+  int64_t validate_every = 0;       // 0: never
+  bool validates_by_share = false;  // `validate_every` was given as a share of the run
+  int64_t keep_checkpoints = 2;     // at least 1
   // A finished run drops the checkpoints from which no longer run would go on. The recipe does not
   // say how many stay.
   bool drops_checkpoints = false;
@@ -48,12 +49,20 @@ struct RunPlan {
   bool CheckpointDue(int64_t step) const {
     return step == steps || (checkpoint_every > 0 && step % checkpoint_every == 0);
   }
-  bool ValidationDue(int64_t step) const {
-    return validate_every > 0 && (step == steps || step % validate_every == 0);
-  }
+  // The last step validates. Where the interval was given as a share, a multiple of it that is
+  // nearer to the last step than a quarter of the interval does not: it would say what the last
+  // step says.
+  bool ValidationDue(int64_t step) const;
   // Whether a checkpoint or a validation is due after the step that led to `state`.
   bool CheckpointDue(const LoopState& state) const;
   bool ValidationDue(const LoopState& state) const;
+  // The number of validations that are due after steps yet to come, if patience does not end the
+  // run. A bound from above where `by_progress` and the interval is in steps: `steps` is an
+  // estimate then.
+  int64_t ValidationsAfter(const LoopState& state) const;
+  // The step of the multiple that is left out; none if there is none. For runs whose number of
+  // steps is known.
+  std::optional<int64_t> LeftOutValidation() const;
 };
 
 // Returns the mean number of queries in the batches of the first epoch, rounded up. If only the
@@ -62,7 +71,8 @@ struct RunPlan {
 uint64_t LargestBatch(const sampling::Sampler& sampler);
 
 // Converts the recipe's epochs to steps, and its shares of the run ("10%") to numbers of steps, at
-// least one for an interval.
+// least one for an interval. The interval of validations is rounded up, so that there are no more
+// of them than the share says.
 RunPlan MakePlan(const config::Recipe& recipe, const sampling::Sampler& sampler);
 
 // Returns the plan of a run of so many steps instead; everything else stays the same.

@@ -1,3 +1,4 @@
+#include <chrono>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -9,7 +10,9 @@
 #include "train/inputs/example_texts.h"
 #include "train/inputs/label_keys.h"
 #include "train/inputs/own_text.h"
+#include "train/seconds_since.h"
 #include "train/step/step.h"
+#include "train/validation/encoding_time.h"
 #include "train/validation/validator.h"
 
 namespace tandem::train {
@@ -58,6 +61,16 @@ class LossValidator final : public Validator {
   // Its batches are those of training, whose steps take more memory.
   void TryBeginning(model::DualEncoder& model, const ObjectiveStates& states) override {
     Measure(model, states, [](double) { return false; });
+  }
+
+  double EstimateSeconds(model::DualEncoder& model, const ObjectiveStates& states) override {
+    const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+    double done = 0;  // the share before the batch at which it was stopped
+    const bool whole = Measure(model, states, [&](double share) {
+                         done = share;
+                         return share <= 0 || SecondsSince(start) < kEstimateSeconds;
+                       }).has_value();
+    return SecondsSince(start) / (whole ? 1 : done);
   }
 
   std::string name() const override { return "loss"; }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "search/retrieval/retrieve.h"
 #include "search/scoring/score_samples.h"
 #include "tensor/core/parallel.h"
+#include "train/validation/encoding_time.h"
 #include "train/validation/validator.h"
 
 namespace tandem::train {
@@ -49,6 +51,15 @@ data::Qrels QrelsOf(const JudgedCorpus& corpus) {
   return qrels;
 }
 
+// Returns how many documents the queries have judgements of.
+size_t JudgedDocuments(const JudgedCorpus& corpus) {
+  std::unordered_set<uint32_t> documents;
+  for (const data::JudgedQuery& query : corpus.judged) {
+    for (const data::Judgement& judgement : query.judgements) documents.insert(judgement.document);
+  }
+  return documents.size();
+}
+
 class MeasureValidator final : public Validator {
  public:
   MeasureValidator(JudgedCorpus corpus, const RankingMeasures& measures,
@@ -68,6 +79,7 @@ class MeasureValidator final : public Validator {
       pool_ = data::DrawPool(*corpus_.documents, corpus_.judged, *measures.pool, measures.seed);
       Note(fmt::format("validation on {}", data::PoolText(*pool_, *measures.pool)));
     }
+    judged_documents_ = pool_ ? pool_->judged_documents : JudgedDocuments(corpus_);
     TellOfQueriesInCorpus();
   }
 
@@ -102,9 +114,25 @@ class MeasureValidator final : public Validator {
     }
   }
 
+  double EstimateSeconds(model::DualEncoder& model, const ObjectiveStates& /*states*/) override {
+    const ValidationProgress ignored = [](double) { return true; };
+    const search::RetrieveOptions options = OptionsFor(ignored);
+    search::EncodeOptions of_documents = options.encode, of_queries = options.encode;
+    of_documents.prompt = options.document_prompt;
+    of_queries.prompt = options.query_prompt;
+    return EstimateEncoding(
+               model, model::TextKind::kDocument, documents().size(),
+               [this](size_t i) { return documents().text(i); }, of_documents) +
+           EstimateEncoding(
+               model, model::TextKind::kQuery, judged().size(),
+               [this](size_t i) { return corpus_.queries->text(judged()[i].query); }, of_queries);
+  }
+
   std::string name() const override { return measures_.front().name(); }
   bool Better(double value, double other) const override { return value > other; }
-  RankedCorpus ranked() const override { return {documents().size(), corpus_.documents->size()}; }
+  RankedCorpus ranked() const override {
+    return {documents().size(), corpus_.documents->size(), judged_documents_};
+  }
   size_t queries() const override { return judged().size(); }
 
  private:
@@ -134,7 +162,8 @@ class MeasureValidator final : public Validator {
     Note(
         fmt::format("for {} of {} validation queries a document has the query's own text, under "
                     "another id; it is ranked as all others are, mostly first, which lowers the "
-                    "measure where it is not the answer",
+                    "measure, at all steps alike, where it is not the answer: take such documents "
+                    "out of the validation's corpus then, and judge them where they are the answer",
                     count.by_text, judged().size()));
   }
 
@@ -229,6 +258,7 @@ class MeasureValidator final : public Validator {
   search::EncodeOptions encode_;
   data::Qrels judged_;              // corpus_.judged by ids; empty if there is corpus_.qrels
   std::optional<data::Pool> pool_;  // none: the whole corpus is ranked
+  size_t judged_documents_ = 0;     // of documents()
 };
 
 }  // namespace

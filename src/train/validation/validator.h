@@ -32,11 +32,12 @@ struct Validated {
   std::vector<QueryValue> queries;
 };
 
-// The number of documents that a validation ranks, and the size of their corpus; both 0 if it ranks
-// none.
+// The number of documents that a validation ranks, the size of their corpus, and how many of it are
+// judged, which are always ranked; all 0 if it ranks none.
 struct RankedCorpus {
   size_t documents = 0;
   size_t corpus = 0;
+  size_t judged = 0;
 };
 
 class Validator {
@@ -49,6 +50,9 @@ class Validator {
   // Does as much of a validation as takes its memory, in seconds: a few passes over the longest
   // documents after all queries are encoded. There is no result.
   virtual void TryBeginning(model::DualEncoder& model, const ObjectiveStates& states) = 0;
+  // Returns about how many seconds a validation takes, from some of its texts or batches, which it
+  // encodes for a few seconds. The search itself is left out.
+  virtual double EstimateSeconds(model::DualEncoder& model, const ObjectiveStates& states) = 0;
   // Returns "ndcg@10" or "loss".
   virtual std::string name() const = 0;
   // Whether `value` is better than `other`.

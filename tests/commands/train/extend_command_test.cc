@@ -126,6 +126,26 @@ TEST_F(ExtendCommand, SharesStayTheNumbersOfStepsThatTheyWere) {
   EXPECT_THAT(again.err, HasSubstr("schedule.warmup stays 2 steps"));
 }
 
+// Step 20 of 21 does not validate where 45 % are 10 steps, since the last one does; of more steps
+// it does, so that the run goes on from before it.
+TEST_F(ExtendCommand, HasTheValidationThatItsFirstEndLeftOut) {
+  const auto with = [](const std::string& steps, const std::string& every) {
+    return std::vector<std::string>{"--set", "train.steps=" + steps,
+                                    "--set", "train.checkpoint_every=\"5 steps\"",
+                                    "--set", "validation.every=\"" + every + "\"",
+                                    "--set", "schedule.warmup=\"2 steps\""};
+  };
+  ASSERT_EQ(TrainConstant("whole", with("30", "10 steps")).exit_code, 0);
+  ASSERT_EQ(TrainConstant("run", with("21", "45%")).exit_code, 0);
+  EXPECT_THAT(FilesOf("run").at("metrics.jsonl"),
+              testing::Not(HasSubstr("{\"event\":\"validation\",\"step\":20,")));
+  std::vector<std::string> longer = with("30", "45%");
+  longer.push_back("--resume");
+  const ProgramResult result = TrainConstant("run", longer);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  ExpectSameFiles("run", "whole");
+}
+
 TEST_F(ExtendCommand, KilledWhileItBecomesLonger) {
   const std::vector<std::string> first = {"--set", "train.steps=22"};
   const std::vector<std::string> whole = {"--set", "train.steps=300", "--set",

@@ -56,8 +56,7 @@ TEST_F(ScoringCommand, CheckSaysWhatIsToBeScoredAndEncodesNothing) {
   EXPECT_THAT(before.out, HasSubstr("the run scores 48 pairs of 96 texts: 0 are in the cache, and "
                                     "to encode the others takes about "));
   EXPECT_THAT(before.out, HasSubstr("sampling.name = \"static_pruning\" leaves out is not known"));
-  EXPECT_THAT(before.out,
-              HasSubstr("on top come scoring, validation, checkpoints and each start ("));
+  EXPECT_THAT(before.out, HasSubstr("on top come scoring, checkpoints and each start ("));
   EXPECT_FALSE(std::filesystem::exists(Path("cache")));
   // Half of the pairs, whichever they are: 5 batches of 24 queries an epoch, two of them a step.
   EXPECT_THAT(before.out, HasSubstr("for 15 steps"));

@@ -358,7 +358,7 @@ TEST_F(LoopTest, AFilterThatTakesMostNegativesWarns) {
 TEST_F(LoopTest, ProgressShowsTheMeanLossOfItsWindow) {
   const CapturedMessages captured(ProgressView::kLines);
   recipe_.logging.every = 1;
-  ProgressObserver progress(4);
+  ProgressObserver progress(4, {.steps = 8}, std::nullopt);
   Run(8, {&progress});
   double mean = 0;  // of the last four steps, each on a line of its own
   for (size_t step = 4; step < 8; ++step) mean += Metrics().at(step).at("loss").get<double>() / 4;

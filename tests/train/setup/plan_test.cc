@@ -73,6 +73,76 @@ TEST(Plan, TheRecipeToStartWithTrainsAnEpochBeforePatienceEndsIt) {
   }
 }
 
+std::vector<int64_t> Validations(const RunPlan& plan) {
+  std::vector<int64_t> steps;
+  for (int64_t step = 1; step <= plan.steps; ++step) {
+    if (plan.ValidationDue(step)) steps.push_back(step);
+  }
+  return steps;
+}
+
+// Whatever the number of steps: no more validations than the share says, the end among them.
+TEST(Plan, QuartersOfARunAreFour) {
+  config::Recipe recipe;
+  recipe.train.epochs.reset();
+  recipe.validation.holdout = config::Quantity::Percent(5);
+  for (const double share : {25.0, 10.0}) {
+    recipe.validation.every = config::Quantity::Percent(share);
+    for (int64_t steps = 1; steps < 300; ++steps) {
+      recipe.train.steps = steps;
+      EXPECT_LE(static_cast<double>(Validations(Plan(recipe)).size()), 100 / share) << steps;
+    }
+  }
+  recipe.train.steps = 29;
+  recipe.validation.every = config::Quantity::Percent(25);
+  EXPECT_EQ(Validations(Plan(recipe)), (std::vector<int64_t>{8, 16, 24, 29}));
+  recipe.train.steps = 28;
+  EXPECT_EQ(Validations(Plan(recipe)), (std::vector<int64_t>{7, 14, 21, 28}));
+}
+
+TEST(Plan, NoValidationIsNearTheEndButThatOfTheEnd) {
+  EXPECT_EQ(Validations({.steps = 22, .validate_every = 10, .validates_by_share = true}),
+            (std::vector<int64_t>{10, 22}));
+  EXPECT_EQ(Validations({.steps = 23, .validate_every = 10, .validates_by_share = true}),
+            (std::vector<int64_t>{10, 20, 23}));
+  EXPECT_EQ(Validations({.steps = 2, .validate_every = 1, .validates_by_share = true}),
+            (std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(Validations({.steps = 3, .validate_every = 10, .validates_by_share = true}),
+            (std::vector<int64_t>{3}));
+  // Steps are taken as they are asked for.
+  EXPECT_EQ(Validations({.steps = 22, .validate_every = 10}), (std::vector<int64_t>{10, 20, 22}));
+  // By progress: 33 %, 66 %, and 100 % in place of 99 %.
+  const RunPlan plan{.validate_every = 1, .by_progress = true, .validate_share = 0.33};
+  std::vector<int64_t> percents;
+  for (int64_t percent = 1; percent <= 100; ++percent) {
+    const auto now = static_cast<double>(percent);
+    const LoopState state{.progress = now / 100, .progress_before = (now - 1) / 100};
+    if (plan.ValidationDue(state)) percents.push_back(percent);
+  }
+  EXPECT_EQ(percents, (std::vector<int64_t>{33, 66, 100}));
+}
+
+TEST(Plan, CountsTheValidationsThatFollow) {
+  for (int64_t every = 0; every < 12; ++every) {
+    for (int64_t steps = 1; steps < 40; ++steps) {
+      const RunPlan plan{
+          .steps = steps, .validate_every = every, .validates_by_share = steps % 2 == 0};
+      const std::vector<int64_t> due = Validations(plan);
+      for (int64_t step = 0; step <= steps; ++step) {
+        const auto after = std::count_if(due.begin(), due.end(),
+                                         [step](int64_t validated) { return validated > step; });
+        EXPECT_EQ(plan.ValidationsAfter({.step = step}), after)
+            << step << " of " << steps << " by " << every;
+      }
+    }
+  }
+  const RunPlan plan{.validate_every = 1, .by_progress = true, .validate_share = 0.33};
+  EXPECT_EQ(plan.ValidationsAfter({.progress = 0}), 3);
+  EXPECT_EQ(plan.ValidationsAfter({.progress = 0.5}), 2);
+  EXPECT_EQ(plan.ValidationsAfter({.progress = 0.995}), 1);
+  EXPECT_EQ(plan.ValidationsAfter({.progress = 1}), 0);
+}
+
 TEST(Plan, TheLastStepIsAlwaysSavedAndValidated) {
   RunPlan plan{.steps = 25, .checkpoint_every = 10, .validate_every = 10};
   for (const int64_t step : {10, 20, 25}) {
