@@ -64,7 +64,8 @@ class SharedEncoder final : public DualEncoder {
     changes.further_files[weights::kTandemFile] =
         weights::TandemFileText({.max_query_tokens = max_tokens(TextKind::kQuery),
                                  .max_document_tokens = max_tokens(TextKind::kDocument),
-                                 .calibration = calibration()});
+                                 .calibration = calibration(),
+                                 .stopped = card.stopped});
     weights::WriteModelFolder(tower_.folder(), changes, card, path);
   }
 

@@ -152,7 +152,8 @@ class TwoTowers final : public DualEncoder {
     weights::WriteTowerFolders({.towers = towers_,
                                 .max_query_tokens = max_tokens(TextKind::kQuery),
                                 .max_document_tokens = max_tokens(TextKind::kDocument),
-                                .calibration = calibration()},
+                                .calibration = calibration(),
+                                .stopped = card.stopped},
                                {query_.folder(), query_.Changes(SavedSettings())},
                                {document_.folder(), document_.Changes(SavedSettings())}, card,
                                path);

@@ -111,6 +111,13 @@ void AddTruncation(const weights::ModelFolder& folder, Json* found) {
   if (folder.truncate_dim) (*found)["truncate_dim"] = *folder.truncate_dim;
 }
 
+// Adds where the run of the model was stopped.
+void AddStopped(const weights::TandemFile& file, Json* found) {
+  if (file.stopped) {
+    (*found)["stopped"] = weights::StoppedText(*file.stopped) + "; the run is not finished";
+  }
+}
+
 void AddCalibration(const weights::TandemFile& file, Json* found) {
   if (!file.calibration) return;
   const weights::Calibration& calibration = *file.calibration;
@@ -198,6 +205,7 @@ Json InspectTowers(const weights::TowerFolders& folders) {
   found["query_prompt"] = folders.query.query_prompt();
   found["document_prompt"] = folders.document->document_prompt();
   found["prompts"] = PromptRows(folders.query);
+  AddStopped(folders.file, &found);
   AddCalibration(folders.file, &found);
   return found;
 }
@@ -252,6 +260,7 @@ Json InspectModel(const std::filesystem::path& path) {
   found["document_prompt"] = folder.document_prompt();
   found["prompts"] = PromptRows(folder);
   found["default_prompt_name"] = folder.default_prompt_name;
+  AddStopped(folders.file, &found);
   AddCalibration(folders.file, &found);
   found["carried_tensors"] = Json::array();
   for (const weights::TensorView* tensor : folder.carried_tensors) {

@@ -74,6 +74,7 @@ void RunMerge(const MergeOptions& options) {
       options.adapter, base.encoder, weights::FindArchitecture(base.encoder.model_type)->prefixes);
   weights::WarnOfOtherBase(adapter, options.base);
   weights::TandemFile file = folders.file;
+  file.stopped.reset();  // the merged model is not the base's
   if (file.calibration) {
     Note(fmt::format("{}: its probability is left out, since the merged model makes other scores",
                      (std::filesystem::path(options.base) / weights::kTandemFile).native()));

@@ -97,16 +97,19 @@ std::string ValueText(const Trainer& trainer, const ValidationState* validation)
                      MeasuredOn(trainer.recipe()));
 }
 
-// Writes the best weights, or without validation those of now, as the run's model. Returns their
-// step.
+// Writes the best weights, or without validation those of now, as the run's model, which says where
+// its run was stopped. Returns their step.
 int64_t WriteModel(const Trainer& trainer, const RunFolder& folder, const LoopState& state,
-                   const ValidationState* validation) {
+                   const ValidationState* validation,
+                   const std::optional<weights::StoppedRun>& stopped) {
   const int64_t step = validation != nullptr ? validation->best_step : state.step;
   if (validation != nullptr) {
     LoadWeights(folder.Best(step), SavedParameters(trainer.model(), trainer.states));
   }
   trainer.model().set_calibration(CalibrationOf(trainer));
-  trainer.model().Save(folder.model(), CardOf(trainer, validation, step));
+  weights::ModelCard card = CardOf(trainer, validation, step);
+  card.stopped = stopped;
+  trainer.model().Save(folder.model(), card);
   if (trainer.model().adapted()) {
     const config::ModelRecipe& recipe = trainer.recipe().model;
     trainer.model().SaveAdapter(
@@ -128,7 +131,7 @@ std::string WhichModel(int64_t step, const ValidationState* validation) {
 
 void SaveModel(const Trainer& trainer, const RunFolder& folder, const LoopState& state,
                const ValidationState* validation, LineLog& metrics) {
-  const int64_t step = WriteModel(trainer, folder, state, validation);
+  const int64_t step = WriteModel(trainer, folder, state, validation, std::nullopt);
   report::FinishedRow row{.step = state.step, .model_step = step};
   if (validation != nullptr) row.best = {{trainer.validator->name(), *validation->best_value}};
   metrics.Write(report::ToJson(row));
@@ -145,10 +148,13 @@ void SaveModel(const Trainer& trainer, const RunFolder& folder, const LoopState&
 }
 
 std::string SaveStoppedModel(const Trainer& trainer, const RunFolder& folder,
-                             const LoopState& state, const ValidationState* validation) {
+                             const LoopState& state, const RunPlan& plan,
+                             const ValidationState* validation) {
   if (state.step == 0 || (validation != nullptr && !validation->best_value)) return "";
+  const int64_t steps = plan.by_progress ? 0 : plan.steps;
   try {
-    const int64_t step = WriteModel(trainer, folder, state, validation);
+    const int64_t step =
+        WriteModel(trainer, folder, state, validation, weights::StoppedRun{state.step, steps});
     return fmt::format("; {} is the model so far, {}{}", folder.model().native(),
                        WhichModel(step, validation), ValueText(trainer, validation));
   } catch (const OutputError& error) {

@@ -7,6 +7,7 @@
 #include "train/observers/validation_observer.h"
 #include "train/run/loop_state.h"
 #include "train/run/run_folder.h"
+#include "train/setup/plan.h"
 #include "train/setup/trainer.h"
 
 namespace tandem::train {
@@ -19,11 +20,13 @@ void SaveModel(const Trainer& trainer, const RunFolder& folder, const LoopState&
                const ValidationState* validation, LineLog& metrics);
 
 // Saves the model so far of a run that was interrupted and whose checkpoint is saved, as SaveModel
-// does, but writes no line: the run is not finished. The loop must not go on afterwards, because
-// the best weights take the place of the last ones. Returns what to add to the message of the
-// interruption: which model it is, or why it could not be written; "" if there is none yet.
+// does, but writes no line: the run is not finished, which the model's folder says. The loop must
+// not go on afterwards, because the best weights take the place of the last ones. Returns what to
+// add to the message of the interruption: which model it is, or why it could not be written; "" if
+// there is none yet.
 std::string SaveStoppedModel(const Trainer& trainer, const RunFolder& folder,
-                             const LoopState& state, const ValidationState* validation);
+                             const LoopState& state, const RunPlan& plan,
+                             const ValidationState* validation);
 
 // Drops the checkpoints of a finished run from which no longer run would go on, unless its recipe
 // says how many stay. Its model has the best weights. Throws OutputError.

@@ -231,7 +231,7 @@ void TrainIn(const RunFolder& folder, Trainer& trainer, const Continuation& cont
   }
   const bool complete = RunLoop(loop, folder, options.stop, pause ? &*pause : nullptr, [&] {
     tensor::TrimTensorArena();  // frees memory of the steps for the best weights
-    return SaveStoppedModel(trainer, folder, loop.state(), observers.validation());
+    return SaveStoppedModel(trainer, folder, loop.state(), plan, observers.validation());
   });
   if (!complete || !group.leads()) return;
   folder.RemoveMining();      // files of an interrupted round that was not due again

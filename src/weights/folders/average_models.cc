@@ -139,6 +139,7 @@ FolderChanges AverageOf(const ModelFolder& base, const ModelFolder& tuned, doubl
 }
 
 TandemFile FileWithoutCalibration(const std::filesystem::path& folder, TandemFile file) {
+  file.stopped.reset();  // the average is the model of no run
   if (!file.calibration) return file;
   Note(fmt::format("{}: its probability is left out, since the average makes other scores",
                    (folder / kTandemFile).native()));

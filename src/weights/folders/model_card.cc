@@ -70,6 +70,9 @@ std::string Training(const ModelCard& card) {
   if (!card.tower.empty()) text += fmt::format("| encodes | {} texts |\n", Cell(card.tower));
   if (!card.objective.empty()) text += fmt::format("| objective | {} |\n", Cell(card.objective));
   if (card.steps > 0) text += fmt::format("| steps | {} |\n", card.steps);
+  if (card.stopped) {
+    text += fmt::format("| stopped | {}; the run is not finished |\n", StoppedText(*card.stopped));
+  }
   for (const auto& [name, value] : card.facts) {
     text += fmt::format("| {} | {} |\n", Cell(name), Cell(value));
   }
@@ -123,6 +126,11 @@ Written by Tandem.
 )";
 
 }  // namespace
+
+std::string StoppedText(const StoppedRun& stopped) {
+  return stopped.steps > 0 ? fmt::format("at step {} of {}", stopped.step, stopped.steps)
+                           : fmt::format("at step {}", stopped.step);
+}
 
 std::string ModelCardText(const ModelCard& card, const CardSettings& settings) {
   return FrontMatter(card, settings) + Description(card, settings) + Training(card) +

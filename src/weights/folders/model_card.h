@@ -17,10 +17,21 @@ struct MeasureFact {
 };
 
 // The facts about training in a card; the card has no row for an empty field.
+// The run that a model is of was stopped before its end.
+struct StoppedRun {
+  int64_t step = 0;
+  int64_t steps = 0;  // of the whole run; 0: their number is not known
+
+  bool operator==(const StoppedRun&) const = default;
+};
+// "at step 12 of 39".
+std::string StoppedText(const StoppedRun& stopped);
+
 struct ModelCard {
   std::string base_model;  // a name or a path; the card shows only its last part
   std::string objective;   // "mann_whitney"
   int64_t steps = 0;
+  std::optional<StoppedRun> stopped;  // where its run was stopped; none: it came to its end
   // Further rows of the training table, in order: {"batch", "64"}, {"learning rate", "2e-05"}.
   std::vector<std::pair<std::string, std::string>> facts;
   // Says which texts this encoder of two encodes, "query" or "document"; empty: both.

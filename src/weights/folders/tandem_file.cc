@@ -42,6 +42,13 @@ Towers ReadTowers(const Settings& settings) {
   return *towers;
 }
 
+std::optional<StoppedRun> ReadStopped(const Settings& settings) {
+  if (!settings.Has("stopped")) return std::nullopt;
+  const Settings stopped = settings.RequiredObject("stopped");
+  return StoppedRun{.step = stopped.RequiredInteger("step", 0, INT64_MAX),
+                    .steps = stopped.Integer("steps", 0, INT64_MAX).value_or(0)};
+}
+
 // Lets `change` alter the members of the folder's file, which is made where it is missing.
 template <typename Change>
 void Rewrite(const std::filesystem::path& folder, const Change& change) {
@@ -71,7 +78,8 @@ TandemFile ReadTandemFile(const ModelFiles& files) {
   return {.towers = ReadTowers(settings),
           .max_query_tokens = ReadLength(settings, "max_query_tokens"),
           .max_document_tokens = ReadLength(settings, "max_document_tokens"),
-          .calibration = ReadCalibration(settings)};
+          .calibration = ReadCalibration(settings),
+          .stopped = ReadStopped(settings)};
 }
 
 std::string TandemFileText(const TandemFile& file) {
@@ -79,6 +87,10 @@ std::string TandemFileText(const TandemFile& file) {
   if (file.towers != Towers::kShared) text["towers"] = TowersName(file.towers);
   if (file.max_query_tokens) text["max_query_tokens"] = *file.max_query_tokens;
   if (file.max_document_tokens) text["max_document_tokens"] = *file.max_document_tokens;
+  if (file.stopped) {
+    text["stopped"] = {{"step", file.stopped->step}};
+    if (file.stopped->steps > 0) text["stopped"]["steps"] = file.stopped->steps;
+  }
   PutCalibration(file.calibration, &text);
   return text.Dump(2) + "\n";
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "weights/folders/model_card.h"
 #include "weights/folders/model_files.h"
 #include "weights/settings/calibration.h"
 #include "weights/settings/guarantee.h"
@@ -35,6 +36,8 @@ struct TandemFile {
   std::optional<size_t> max_document_tokens;
   // Where there is none, scores are not known to be probabilities.
   std::optional<Calibration> calibration;
+  // Where there is none, the model is not of a run, or of one that came to its end.
+  std::optional<StoppedRun> stopped;
 };
 
 // Reads tandem.json; a folder without it has the defaults. Throws ModelError for a broken file or

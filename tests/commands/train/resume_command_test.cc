@@ -172,6 +172,13 @@ void ResumeCommand::ExpectModelSoFar(const std::string& output, const std::strin
       << err;
   EXPECT_THAT(ReadFile(Path(output + "/metrics.jsonl")),
               testing::Not(testing::HasSubstr("finished")));
+  // Its folder says so wherever it is taken.
+  const ProgramResult inspected = RunTandem({"inspect", Path(output + "/model")});
+  EXPECT_THAT(inspected.out, testing::ContainsRegex("stopped +at step [0-9]+ of [0-9]+; the run is "
+                                                    "not finished"));
+  EXPECT_THAT(ReadFile(Path(output + "/model/README.md")),
+              testing::ContainsRegex("\\| stopped \\| at step [0-9]+ of [0-9]+; the run is not "
+                                     "finished \\|"));
   const ProgramResult measured =
       RunTandem({"evaluate", "--model", Path(output + "/model"), "--dataset", Path("data"),
                  "--split", "dev", "--measures", "ndcg@10", "--no-cache"});
@@ -204,6 +211,8 @@ TEST_F(ResumeCommand, SignalsSaveAndExitWithTheirCode) {
     const ProgramResult resumed = Train(output, again);
     EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
     const Contents got = FilesOf(output), want = FilesOf("whole");
+    EXPECT_EQ(got.at("model/tandem.json"), want.at("model/tandem.json"));
+    EXPECT_EQ(got.at("model/tandem.json").find("stopped"), std::string::npos);
     for (const char* name : {"metrics.jsonl", "model/model.safetensors",
                              "checkpoints/step-00000300/optimizer.safetensors"}) {
       EXPECT_TRUE(got.at(name) == want.at(name)) << name;

@@ -53,6 +53,20 @@ TEST_F(TandemFileTest, ReadsBackWhatWasWritten) {
   EXPECT_EQ(file.calibration->similarity, "dot");
 }
 
+TEST_F(TandemFileTest, SaysWhereTheRunOfAModelWasStopped) {
+  Write(TandemFileText({.stopped = StoppedRun{.step = 12, .steps = 39}}));
+  ASSERT_TRUE(Read().stopped);
+  EXPECT_EQ(*Read().stopped, (StoppedRun{.step = 12, .steps = 39}));
+  EXPECT_EQ(StoppedText(*Read().stopped), "at step 12 of 39");
+  WriteCalibration(Folder(), Calibration{.objective = "bixse", .scale = 1, .similarity = "dot"});
+  EXPECT_TRUE(Read().stopped);  // a calibration does not finish the run
+  Write(TandemFileText({.stopped = StoppedRun{.step = 12}}));
+  EXPECT_EQ(StoppedText(*Read().stopped), "at step 12");
+  Write(TandemFileText({}));
+  EXPECT_FALSE(Read().stopped);
+  ExpectBroken(R"({"format": 1, "stopped": {"steps": 3}})", {"stopped", "step"});
+}
+
 // Version 0.4 wrote such files, before lengths were kept; the last has a key of a later version.
 TEST_F(TandemFileTest, OlderAndNewerFilesOfTheFormatAreRead) {
   Write(R"({"format": 1, "towers": "separate_shared_projection"})");
