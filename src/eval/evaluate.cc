@@ -219,9 +219,14 @@ std::vector<Remark> RemarksOn(const Evaluation& evaluation, const EvaluationOpti
   if (evaluation.samples) {
     remark(evaluation.samples->missing_positives,
            "auc: positives without a score, counted below every score");
-    remark(evaluation.samples->queries_short_of_negatives,
-           fmt::format("auc: queries with fewer than {} other documents to compare with",
-                       kNegativesPerQuery));
+    // Samples that were given have all that the corpus has: nothing can be done about it.
+    const bool from_run = options.samples.empty();
+    if (from_run || options.samples_asked_for) {
+      remark(evaluation.samples->queries_short_of_negatives,
+             fmt::format("auc: queries with fewer than {} other documents to compare with{}",
+                         kNegativesPerQuery, from_run ? "" : ", since the corpus has no more"),
+             /*is_warning=*/from_run);
+    }
     remark(evaluation.samples->queries_without_auc,
            "auc: queries without a positive or without a negative, without a value of their own");
     if (std::string advice = AdviceOnDepth(*evaluation.samples, options); !advice.empty()) {

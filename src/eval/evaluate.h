@@ -27,6 +27,8 @@ struct EvaluationOptions {
   std::span<const QuerySamples> samples;
   // Fills Evaluation::samples also where no measure needs samples.
   bool count_samples = false;
+  // Whether somebody asked for a measure of score samples, and did not just get it by default.
+  bool samples_asked_for = true;
 };
 
 struct MeasureValues {

@@ -136,6 +136,26 @@ TEST(EvaluateRun, NoPositiveAnywhereIsAnError) {
             "judged queries without a positive, counted as 0: 1");
 }
 
+// A corpus of fewer documents than an AUC compares with is no fault of a model's evaluation.
+TEST(EvaluateRun, ASmallCorpusIsSaidOnlyWhereAnAucWasAskedFor) {
+  const data::Qrels qrels = MakeQrels({{"q", "a", 1}});
+  const data::Run run = MakeRun({{"q", "a", 2}, {"q", "b", 1}});
+  const std::vector<Measure> auc = ParseMeasures("auc");
+  const std::vector<QuerySamples> samples = {{.query = "q", .positives = {2}, .negatives = {1}}};
+  const auto remarks = [&](const EvaluationOptions& options) {
+    return RemarksOn(EvaluateRun(run, qrels, auc, options), options);
+  };
+  EXPECT_TRUE(remarks({.samples = samples, .samples_asked_for = false}).empty());
+  const std::vector<Remark> asked = remarks({.samples = samples});
+  ASSERT_EQ(asked.size(), 1U);
+  EXPECT_FALSE(asked[0].is_warning);
+  EXPECT_EQ(asked[0].text,
+            "auc: queries with fewer than 500 other documents to compare with, since the corpus "
+            "has no more: 1");
+  // A deeper run may have them.
+  EXPECT_TRUE(remarks({}).front().is_warning);
+}
+
 TEST(EvaluateRun, NegativeGradesAreNoJudgements) {
   const data::Qrels qrels =
       MakeQrels({{"q", "a", 1}, {"q", "b", -1}, {"q", "c", 0}, {"q", "d", 1}});

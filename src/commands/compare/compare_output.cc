@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 #include <filesystem>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "base/json/json.h"
@@ -63,6 +65,23 @@ std::string DoubtOf(const eval::MeasureDifference& difference, double confidence
   return report::TooFewDiffer(static_cast<size_t>(std::bit_width(difference.permutations) - 1));
 }
 
+// Of the baseline, on the queries that all have; none for a measure that pools its queries, and
+// over seeds, whose test is another one.
+std::optional<report::Room> RoomOf(const ShownComparison& shown) {
+  const eval::System& baseline = shown.systems.front().system;
+  const std::vector<std::optional<double>>& values = baseline.evaluation.measures.front().per_query;
+  if (values.empty() || shown.comparison.systems.front().measures.front().over_seeds) {
+    return std::nullopt;
+  }
+  const std::set<std::string> common(shown.comparison.queries.begin(),
+                                     shown.comparison.queries.end());
+  std::vector<double> found;
+  for (size_t q = 0; q < values.size(); ++q) {
+    if (values[q] && common.contains(baseline.evaluation.queries[q])) found.push_back(*values[q]);
+  }
+  return report::RoomAbove(found);
+}
+
 // The first measure decides, as the first system is the baseline.
 report::Contest ContestOf(const ShownComparison& shown) {
   const eval::Comparison& comparison = shown.comparison;
@@ -72,6 +91,8 @@ report::Contest ContestOf(const ShownComparison& shown) {
       .data = DataText(shown.options),
       .baseline = comparison.baseline,
       .models = std::all_of(shown.options.systems.begin(), shown.options.systems.end(), IsFolder)};
+  contest.level = level;
+  contest.room = RoomOf(shown);
   for (const eval::SystemComparison& system : comparison.systems) {
     const eval::MeasureDifference& difference = system.measures.front();
     report::Contender contender{.name = system.name,

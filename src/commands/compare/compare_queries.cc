@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::string_view kBetween = " | ";
 constexpr size_t kIndent = 2;
+constexpr size_t kValuesColumns = 17;  // "0.3333 -> 1.0000 "
 
 std::string PadTo(std::string text, size_t columns) {
   text.append(columns - std::min(columns, text::DisplayWidth(text)), ' ');
@@ -29,10 +30,21 @@ std::string_view TextOf(const data::Texts& texts, std::string_view id) {
   return index ? texts.text(*index) : std::string_view();
 }
 
-// Names of pages begin alike and differ at their ends: of a long id the end stays. It leaves half
-// of the line to the text.
-std::string ShownId(std::string_view id, size_t columns) {
-  return report::EndOfLine(id, std::max<size_t>(8, columns / 2));
+// Whether the id says nothing to a person and is none of the numbers that people know: digits of a
+// hash, as `import` gives them to texts ("q3f0c...").
+bool IsHash(std::string_view id) {
+  constexpr size_t kShortest = 12;
+  if (id.size() < kShortest) return false;
+  const bool marked = id.front() == 'q' || id.front() == 'd';
+  return std::all_of(id.begin() + (marked ? 1 : 0), id.end(),
+                     [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
+
+// The text, after its id where that says something. Names of pages begin alike and differ at their
+// ends: of a long id both stay. It leaves a third of the line to the text.
+std::string IdAndText(std::string_view id, std::string_view text, size_t columns) {
+  if (IsHash(id) && !text.empty()) return std::string(text);
+  return fmt::format("{} {}", report::EndsOfLine(id, std::max<size_t>(8, 2 * columns / 3)), text);
 }
 
 // Returns a line for each of a query's best documents: "+ ID text", with "+" for a positive.
@@ -47,8 +59,8 @@ std::vector<std::string> BestDocuments(const ShownComparison& shown, const data:
   for (size_t rank = 0; rank < std::min(shown.options.documents, ranking.results.size()); ++rank) {
     const std::string_view id = ranking.results[rank].document;
     lines.push_back(
-        report::OneLine(fmt::format("{} {} {}", ranking.IsPositive(rank) ? "+" : "-",
-                                    ShownId(id, columns), TextOf(shown.texts.documents, id)),
+        report::OneLine(fmt::format("{} {}", ranking.IsPositive(rank) ? "+" : "-",
+                                    IdAndText(id, TextOf(shown.texts.documents, id), columns - 2)),
                         columns));
   }
   return lines;
@@ -58,9 +70,10 @@ std::string QueryText(const ShownComparison& shown, size_t system,
                       const eval::QueryDifference& query, size_t columns) {
   const std::string_view text = TextOf(shown.texts.queries, query.query);
   std::string lines =
-      report::OneLine(fmt::format("{}: {} -> {}  {}", query.query, report::Fixed(query.baseline),
-                                  report::Fixed(query.value), text),
-                      columns) +
+      report::OneLine(
+          fmt::format("{} -> {} {}", report::Fixed(query.baseline), report::Fixed(query.value),
+                      IdAndText(query.query, text, columns - kValuesColumns)),
+          columns) +
       "\n";
   const size_t half = (columns - kIndent - kBetween.size()) / 2;
   const std::vector<std::string> left =

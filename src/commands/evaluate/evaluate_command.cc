@@ -298,6 +298,7 @@ void RunEvaluate(EvaluateOptions options) {
   const bool with_run = !options.run.empty() || !options.qrels.empty();
   if (options.measures.empty() && !IsSuite(options)) {
     options.measures = with_run ? kRunMeasures : kModelMeasures;
+    options.default_measures = true;
   }
   options.relevance_level = options.asked_relevance_level.value_or(1);
   CheckEvaluateOptions(options);

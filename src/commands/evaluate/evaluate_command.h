@@ -34,7 +34,8 @@ struct EvaluateOptions {
   std::string embeddings;      // folder that keeps the corpus's embeddings; "": none
   bool no_cache = false;
 
-  std::string measures;  // comma-separated; "" if not given: those that suit the input
+  std::string measures;           // comma-separated; "" if not given: those that suit the input
+  bool default_measures = false;  // nobody gave them
   bool per_query = false;
   bool views = false;  // whether to show views of the embedding space; with a model
   std::optional<double> asked_relevance_level;  // --relevance-level

@@ -32,7 +32,9 @@
 #include "data/judgements/pool.h"
 #include "eval/evaluate.h"
 #include "eval/ranked_depth.h"
+#include "eval/significance/compare.h"
 #include "eval/views/embedding_views.h"
+#include "report/verdict/recommendation.h"
 #include "search/retrieval/retrieve.h"
 #include "search/retrieval/view_rows.h"
 #include "search/scoring/rerank.h"
@@ -45,6 +47,18 @@ size_t DepthFor(const EvaluateOptions& options, const std::vector<eval::Measure>
                 size_t documents) {
   if (!options.max_results) return eval::RankedDepth(measures);
   return *options.max_results == 0 ? documents : *options.max_results;
+}
+
+// Says where the first measure leaves no room for a better model to show.
+void AddCeiling(const eval::Evaluation& evaluation, std::vector<eval::Remark>* remarks) {
+  const eval::MeasureValues& first = evaluation.measures.front();
+  std::vector<double> values;
+  for (const std::optional<double>& value : first.per_query) {
+    if (value) values.push_back(*value);
+  }
+  std::string text = report::RoomText(report::RoomAbove(values), first.measure.name(), "",
+                                      1 - eval::CompareOptions{}.confidence);
+  if (!text.empty()) remarks->push_back({std::move(text), /*is_warning=*/false});
 }
 
 // Returns the calibration to measure besides the measures of one model on one set. Lists of
@@ -201,7 +215,8 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
   eval::EvaluationOptions evaluation{.complete = true,
                                      .threads = ranker.encode.threads,
                                      .samples = retrieved.samples,
-                                     .count_samples = options.cuts_at_scores()};
+                                     .count_samples = options.cuts_at_scores(),
+                                     .samples_asked_for = !options.default_measures};
   evaluation.ranking = {.relevance_level = options.relevance_level,
                         .max_results = options.max_results.value_or(0),
                         .score_precision = options.score_precision == "double"
@@ -210,6 +225,7 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
   result.evaluation = eval::EvaluateRun(retrieved.run, judged.qrels, measures, evaluation);
   result.remarks = eval::RemarksOn(result.evaluation, evaluation);
   result.remarks.insert(result.remarks.end(), identical.begin(), identical.end());
+  AddCeiling(result.evaluation, &result.remarks);
   if (calibration) {
     result.further.push_back(CalibrationOfSamples(retrieved.samples, *calibration, OutputStyle()));
   }

@@ -171,7 +171,7 @@ namespace {
 // beside it.
 std::string MethodOf(const MeasuredCalibration& measured) {
   const std::string name(weights::CalibrationMethodName(measured.calibration.method));
-  return measured.was_there ? name + " (kept)" : name;
+  return measured.was_there ? name + std::string(report::kKeptCalibration) : name;
 }
 
 }  // namespace

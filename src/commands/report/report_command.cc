@@ -41,7 +41,8 @@ std::filesystem::path OutputOf(const ReportOptions& options) {
 report::Measured MeasuredBy(const ReportPlan& plan) {
   report::Measured measured{.files = {}, .notes = plan.notes};
   for (const ReportedModel& model : plan.models) {
-    if (!model.record.empty()) measured.files.push_back(model.record);
+    if (model.record.empty()) continue;
+    measured.files[model.record] = {.model = model.flags.model, .data = model.data.folder};
   }
   return measured;
 }
@@ -70,7 +71,10 @@ void RunReport(const ReportOptions& options) {
                            std::make_move_iterator(measured.end()));
   input.seed = SeedOf(options.globals);
   report::WriteReport(report::MakeReport(input), output);
-  if (const auto advice = report::RecommendationOf(input)) Note(advice->sentence);
+  if (const auto advice = report::RecommendationOf(input)) {
+    Note(advice->sentence);
+    if (!advice->commands.empty()) Note(advice->commands);
+  }
   std::cout << (output / "index.html").native() << "\n";
 }
 

@@ -88,7 +88,9 @@ std::vector<report::LabelledEvaluation> MeasureForReport(const std::vector<Repor
     const report::EvaluationRecord& record = models_measured.Record(model);
     StopIfAsked();
     if (model.record.empty()) {
-      measured.push_back({model.name, record});
+      measured.push_back(
+          {model.name, record,
+           report::EvaluationPlace{.model = model.flags.model, .data = model.data.folder}});
       continue;
     }
     records.Add(model.record, record);

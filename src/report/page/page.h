@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,9 +15,16 @@
 
 namespace tandem::report {
 
+// Where a model and the data that it was measured on lie, as whoever asked for the page named them.
+struct EvaluationPlace {
+  std::string model;
+  std::string data;
+};
+
 struct LabelledEvaluation {
   std::string label;  // "before", "after"; with several runs "RUN: after". One each.
   EvaluationRecord record;
+  std::optional<EvaluationPlace> place = std::nullopt;  // of what was measured just now
 };
 
 struct ReportInput {

@@ -14,8 +14,9 @@
 namespace tandem::report {
 namespace {
 
-// How a value differs from the first evaluation's, as far as its digits show.
-enum class Turn { kNone, kBetter, kWorse, kSame };
+// How a value differs from the first evaluation's. Better and worse, in colour, is only what a test
+// has told from chance.
+enum class Turn { kNone, kBetter, kWorse, kSame, kUnseen, kUntested };
 
 struct Tile {
   std::string label;
@@ -25,11 +26,6 @@ struct Tile {
 };
 
 constexpr int kDecimals = 3;
-
-Turn TurnOf(double before, double after, bool higher_is_better) {
-  if (Fixed(before, kDecimals) == Fixed(after, kDecimals)) return Turn::kSame;
-  return (after > before) == higher_is_better ? Turn::kBetter : Turn::kWorse;
-}
 
 // The class of a tile, and the word and sign of its note: a colour alone tells nothing to who does
 // not see it.
@@ -45,6 +41,10 @@ TurnWords WordsOf(Turn turn) {
       return {"worse", "▼ worse: "};
     case Turn::kSame:
       return {"same", "unchanged: "};
+    case Turn::kUnseen:
+      return {"same", "no difference seen: "};
+    case Turn::kUntested:
+      return {"same", ""};
     case Turn::kNone:
       break;
   }
@@ -58,11 +58,18 @@ const MeasureResult* FindMeasure(const EvaluationRecord& record, std::string_vie
   return found == record.measures.end() || !found->mean ? nullptr : &*found;
 }
 
-// A tile of a value, beside what it was in the first evaluation.
-Tile TileOf(std::string label, std::optional<double> first, double last, bool higher_is_better) {
+// A tile of a value, beside what it was in the first evaluation. `change` is what the test says of
+// the difference; none: no test of it was made.
+Tile TileOf(std::string label, std::optional<double> first, double last,
+            const std::optional<PairedChange>& change = std::nullopt) {
   Tile tile{.label = std::move(label), .value = Fixed(last, kDecimals)};
   if (!first) return tile;
-  tile.turn = TurnOf(*first, last, higher_is_better);
+  tile.turn = Turn::kUntested;
+  if (change) {
+    const Turn seen = last > *first ? Turn::kBetter : Turn::kWorse;
+    tile.turn = change->seen() ? seen : Turn::kUnseen;
+  }
+  if (Fixed(*first, kDecimals) == Fixed(last, kDecimals)) tile.turn = Turn::kSame;
   tile.note = fmt::format("{} from {}", Signed(last - *first, kDecimals), Fixed(*first, kDecimals));
   return tile;
 }
@@ -79,13 +86,12 @@ void AddMeasureTile(const EvaluationGroup& group, uint64_t seed, std::vector<Til
   const std::string& name = last.measures.front().name;
   const EvaluationRecord& first = group.evaluations.front()->record;
   const MeasureResult* before = FindMeasure(first, name);
+  const std::optional<PairedChange> change =
+      group.evaluations.size() < 2 ? std::nullopt : ChangeOf(first, last, name, seed);
   Tile tile = TileOf(name, IfOther(group, before != nullptr ? before->mean : std::nullopt),
-                     *last.measures.front().mean, true);
+                     *last.measures.front().mean, change);
   // Whether that is more than chance stands where the number does.
-  if (const std::string queries = tile.note.empty() ? "" : QueriesText(first, last, name, seed);
-      !queries.empty()) {
-    tile.note += "; queries: " + queries;
-  }
+  if (change && !tile.note.empty()) tile.note += "; queries: " + QueriesText(*change);
   tiles.push_back(std::move(tile));
 }
 
@@ -94,14 +100,17 @@ void AddRocTile(const EvaluationGroup& group, std::vector<Tile>& tiles) {
   const std::optional<RocFacts>& first = group.evaluations.front()->record.roc;
   if (!last) return;
   const std::optional<double> before = first ? std::optional(first->auc) : std::nullopt;
-  tiles.push_back(TileOf("pooled AUC", IfOther(group, before), last->auc, true));
+  tiles.push_back(TileOf("pooled AUC", IfOther(group, before), last->auc));
 }
 
-// The errors at the smallest depth. Over all results, nearly all of which are no positives and have
-// a probability near 0, the error is 0.000 whatever the first results of queries are worth.
+// The errors of the calibration that the model has, at the smallest depth; null where it has none:
+// what one might have is in the page's section on calibration. Over all results, nearly all of
+// which are no positives and have a probability near 0, the error is 0.000 whatever the first
+// results of queries are worth.
 const CalibrationAtDepth* FirstDepth(const EvaluationRecord& record) {
-  if (record.calibration.empty()) return nullptr;
-  const std::vector<CalibrationAtDepth>& depths = record.calibration.front().at_depths;
+  const auto kept = std::find_if(record.calibration.begin(), record.calibration.end(), IsKept);
+  if (kept == record.calibration.end()) return nullptr;
+  const std::vector<CalibrationAtDepth>& depths = kept->at_depths;
   const auto least = std::min_element(
       depths.begin(), depths.end(), [](const auto& a, const auto& b) { return a.depth < b.depth; });
   return least == depths.end() ? nullptr : &*least;
@@ -115,8 +124,8 @@ void AddCalibrationTile(const EvaluationGroup& group, std::vector<Tile>& tiles) 
   if (first != nullptr && first->depth == last->depth) before = first->expected_calibration_error;
   const std::string of =
       last->depth == 1 ? "of first results" : fmt::format("of the first {} results", last->depth);
-  tiles.push_back(TileOf("calibration error " + of, IfOther(group, before),
-                         last->expected_calibration_error, false));
+  tiles.push_back(
+      TileOf("calibration error " + of, IfOther(group, before), last->expected_calibration_error));
 }
 
 // A run whose models nobody measured for the report has its validation to show.
@@ -127,9 +136,9 @@ void AddValidationTile(const RunRecord& run, std::vector<Tile>& tiles) {
   const double value = measure.AsDouble();
   const ValidationRow& first = run.log.validations.front();
   const bool has_before = first.step == 0 && !first.measures.empty();
-  Tile tile = TileOf("validation " + measure.name,
-                     has_before ? std::optional(first.measures.front().AsDouble()) : std::nullopt,
-                     value, measure.name != "loss");
+  Tile tile =
+      TileOf("validation " + measure.name,
+             has_before ? std::optional(first.measures.front().AsDouble()) : std::nullopt, value);
   if (has_before) tile.note += " before training; ";
   tile.note += "these queries chose the step";
   tiles.push_back(std::move(tile));
@@ -203,6 +212,7 @@ void AddAdvice(const ReportInput& input, const std::vector<EvaluationGroup>& gro
           "without which no difference can be told from chance.");
     }
   });
+  if (found && !found->commands.empty()) html.Element("pre", found->commands);
   html.Break();
 }
 

@@ -108,6 +108,13 @@ struct CalibrationFacts {
   std::vector<ReliabilityRow> reliability;
 };
 
+// What the name of a method ends with where the model's folder has the calibration, which was not
+// fitted for the report.
+inline constexpr std::string_view kKeptCalibration = " (kept)";
+inline bool IsKept(const CalibrationFacts& facts) {
+  return facts.method.ends_with(kKeptCalibration);
+}
+
 struct ViewFacts {
   std::optional<double> centroid_gap;         // of the towers' mean embeddings
   std::optional<double> linear_separability;  // share that a linear rule tells apart

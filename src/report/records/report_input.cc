@@ -57,7 +57,7 @@ class InputReader {
     }
     for (RunEvaluation& one : Comparable(Read(files, run.name), run.name)) {
       AddEvaluation(alone ? one.label : fmt::format("{}: {}", run.name, one.label), one.label,
-                    std::move(one.record));
+                    std::move(one.record), std::move(one.place));
     }
     input_.runs.push_back(std::move(run));
   }
@@ -77,7 +77,7 @@ class InputReader {
   struct RunEvaluation {
     std::string label;  // without the run's name
     EvaluationRecord record;
-    bool fresh = false;  // measured just now
+    std::optional<EvaluationPlace> place;  // of one that was measured just now
   };
 
   // Says whether there was something to say.
@@ -99,10 +99,11 @@ class InputReader {
   std::vector<RunEvaluation> Read(const std::vector<fs::path>& files, const std::string& run) {
     std::vector<RunEvaluation> read;
     for (const fs::path& file : files) {
-      const bool fresh =
-          std::find(measured_.files.begin(), measured_.files.end(), file) != measured_.files.end();
+      const auto fresh = measured_.files.find(file);
       try {
-        read.push_back({LabelOf(file), ReadEvaluation(file), fresh});
+        read.push_back(
+            {LabelOf(file), ReadEvaluation(file),
+             fresh == measured_.files.end() ? std::nullopt : std::optional(fresh->second)});
       } catch (const DataError& error) {
         input_.missing.push_back(
             fmt::format("{}: an evaluation cannot be read: {}", run, error.what()));
@@ -124,7 +125,7 @@ class InputReader {
     if (before == read.end() || after == read.end() || SameData(before->record, after->record)) {
       return read;
     }
-    const auto left_out = before->fresh && !after->fresh ? after : before;
+    const auto left_out = before->place && !after->place ? after : before;
     input_.missing.push_back(fmt::format(
         "{}: {} is left out: before and after were not measured on the same data but on {}. "
         "`tandem report RUN --dataset FOLDER` measures both.",
@@ -145,7 +146,7 @@ class InputReader {
 
   // `shared_label`: of an evaluation that other runs may have alike, such as of one base model.
   void AddEvaluation(const std::string& label, const std::string& shared_label,
-                     EvaluationRecord record) {
+                     EvaluationRecord record, std::optional<EvaluationPlace> place = std::nullopt) {
     std::string text = EvaluationText(record);
     const auto same = std::find(texts_.begin(), texts_.end(), text);
     if (same != texts_.end() && !shared_label.empty()) {
@@ -154,7 +155,7 @@ class InputReader {
       return;
     }
     texts_.push_back(std::move(text));
-    input_.evaluations.push_back({Unique(label, labels_), std::move(record)});
+    input_.evaluations.push_back({Unique(label, labels_), std::move(record), std::move(place)});
   }
 
   config::RecipeCatalogues catalogues_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,7 +24,7 @@ struct RunNote {
 
 // The evaluations that were measured just before an input is read.
 struct Measured {
-  std::vector<std::filesystem::path> files;  // of evaluations that were written
+  std::map<std::filesystem::path, EvaluationPlace> files;  // of evaluations that were written
   std::vector<RunNote> notes;
 };
 

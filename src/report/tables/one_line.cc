@@ -64,6 +64,13 @@ std::string EndOfLine(std::string_view text, size_t columns) {
   return "…" + std::string(end);
 }
 
+std::string EndsOfLine(std::string_view text, size_t columns) {
+  const std::string line = text::Printable(text);
+  if (text::DisplayWidth(line) <= columns) return line;
+  const std::string begin(text::HeadOfWidth(line, columns / 3));
+  return begin + EndOfLine(line, columns - text::DisplayWidth(begin));
+}
+
 std::vector<std::string> WrappedLines(std::string_view text, size_t columns) {
   columns = std::max<size_t>(1, columns);
   std::vector<std::string> lines(1);

@@ -20,4 +20,8 @@ std::vector<std::string> WrappedLines(std::string_view text, size_t columns);
 // `text` in at most `columns` columns; of a longer one the end, after "…". Printable, valid UTF-8.
 std::string EndOfLine(std::string_view text, size_t columns);
 
+// `text` in at most `columns` columns; of a longer one a third of these for its beginning, "…", and
+// its end. Printable, valid UTF-8.
+std::string EndsOfLine(std::string_view text, size_t columns);
+
 }  // namespace tandem::report

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -74,7 +75,29 @@ Contender ContenderOf(const LabelledEvaluation& evaluation, const PairedChange& 
   return one;
 }
 
+// A word of a command line, in quotes where a shell would take it apart.
+std::string ShellWord(const std::string& word) {
+  const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("/._-+=:@%,~").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (plain) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string ServingCommands(const LabelledEvaluation& one) {
+  if (!one.place) return "";
+  return fmt::format(
+      "tandem index build {} {} --output mine.index --with-model\ntandem serve mine.index{}",
+      ShellWord(one.place->model), ShellWord(one.place->data),
+      IsByDocument(one.record.dataset) ? " --by-document" : "");
+}
+
 }  // namespace
+
+bool PairedChange::seen() const { return p < kLevel; }
 
 std::optional<PairedChange> ChangeOf(const EvaluationRecord& a, const EvaluationRecord& b,
                                      const std::string& measure, uint64_t seed) {
@@ -106,7 +129,11 @@ std::string QueriesText(const EvaluationRecord& a, const EvaluationRecord& b,
                         const std::string& measure, uint64_t seed) {
   const std::optional<PairedChange> change = ChangeOf(a, b, measure, seed);
   if (!change) return "";
-  return fmt::format("{} gained, {} lost; {}", change->gained, change->lost, PText(change->p));
+  return QueriesText(*change);
+}
+
+std::string QueriesText(const PairedChange& change) {
+  return fmt::format("{} gained, {} lost; {}", change.gained, change.lost, PText(change.p));
 }
 
 std::optional<Recommendation> RecommendationOf(const ReportInput& input) {
@@ -141,7 +168,15 @@ std::optional<Recommendation> RecommendationOf(const ReportInput& input) {
         "these queries also chose the best step of training, which flatters the trained model: ask "
         "others (--dataset, --split)";
   }
-  return Recommend(contest);
+  std::vector<double> of_baseline;
+  for (const auto& [query, value] : ValuesById(baseline, contest.measure)) {
+    of_baseline.push_back(value);
+  }
+  contest.room = RoomAbove(of_baseline);
+  Recommendation found = Recommend(contest);
+  found.commands =
+      ServingCommands(found.contender ? *changes[*found.contender].first : *group.evaluations[0]);
+  return found;
 }
 
 }  // namespace tandem::report

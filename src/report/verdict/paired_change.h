@@ -24,6 +24,8 @@ struct PairedChange {
   double p = 1;
   bool exact = false;                 // every sign pattern was looked at
   std::optional<double> effect_size;  // Cohen's d_z
+
+  bool seen() const;  // p is below the level from which on a difference is more than chance
 };
 
 // None where the values of single queries were not kept, or of other queries, in any order.
@@ -33,6 +35,8 @@ std::optional<PairedChange> ChangeOf(const EvaluationRecord& a, const Evaluation
 // "12 gained, 8 lost; p = 0.2969"; "" where there is no change to tell of.
 std::string QueriesText(const EvaluationRecord& a, const EvaluationRecord& b,
                         const std::string& measure, uint64_t seed);
+
+std::string QueriesText(const PairedChange& change);
 
 // What the page begins with: which model to serve, of those that were measured on the first data
 // set, by the first measure of the last one. None where fewer than two were measured on it, or

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "report/tables/numbers.h"
 
@@ -51,6 +52,14 @@ std::string AgainstNone(const Contest& contest, const Contender& highest) {
                      highest.doubt.empty() ? "" : "; " + highest.doubt, NeededText(highest));
 }
 
+// Where the baseline is nearly as good as the measure can be, no gain can be seen.
+std::string CeilingText(const Contest& contest) {
+  if (!contest.room) return "";
+  const std::string text = RoomText(*contest.room, contest.measure, contest.baseline,
+                                    contest.level / static_cast<double>(contest.contenders.size()));
+  return text.empty() ? "" : "; " + text;
+}
+
 std::string CautionText(const Contest& contest) {
   return contest.caution.empty() ? "" : "; " + contest.caution;
 }
@@ -76,7 +85,7 @@ Recommendation KeepBaseline(const Contest& contest) {
       ValuesText(contest, highest.baseline,
                  (one ? "" : "the highest, ") + highest.name + (one ? "" : ","), highest.value,
                  highest.queries) +
-      AgainstNone(contest, highest) + CautionText(contest);
+      AgainstNone(contest, highest) + CeilingText(contest) + CautionText(contest);
   Recommendation keep = RecommendationOf("Keep", contest.baseline, reason);
   keep.seen = highest.seen;
   if (!keep.seen) keep.queries_needed = highest.queries_needed;
@@ -84,6 +93,34 @@ Recommendation KeepBaseline(const Contest& contest) {
 }
 
 }  // namespace
+
+Room RoomAbove(std::span<const double> values) {
+  const auto below =
+      std::count_if(values.begin(), values.end(), [](double value) { return value < 1; });
+  return {.queries = values.size(), .below = static_cast<size_t>(below)};
+}
+
+std::string RoomText(const Room& room, const std::string& measure, const std::string& baseline,
+                     double level) {
+  size_t needed = 1;
+  while (std::ldexp(2.0, -static_cast<int>(needed)) >= level) ++needed;
+  if (room.below >= 2 * needed || 2 * room.below > room.queries) return "";
+  const std::string full = fmt::format("{}{} is 1 for {} of {} queries", measure,
+                                       baseline.empty() ? "" : " of " + baseline,
+                                       room.queries - room.below, room.queries);
+  if (room.below < needed) {
+    return fmt::format(
+        "{}, so that these queries cannot show a gain, whatever the model; harder "
+        "questions, or more of them, can",
+        full);
+  }
+  const std::string risen = needed == room.below ? fmt::format("all {}", needed)
+                                                 : fmt::format("{} of the {}", needed, room.below);
+  return fmt::format(
+      "{}, so that a gain is seen only where {} others rise and none falls; harder questions, or "
+      "more of them, show one sooner",
+      full, risen);
+}
 
 std::string TooFewDiffer(size_t queries) {
   const std::string which = queries == 1 ? "the value of one query differs"
@@ -118,6 +155,7 @@ Recommendation Recommend(const Contest& contest) {
                   ValuesText(contest, best->value, contest.baseline, best->baseline, best->queries),
                   PText(best->p), Adjusted(contest), others, CautionText(contest)));
   found.seen = true;
+  found.contender = static_cast<size_t>(best - contest.contenders.data());
   return found;
 }
 

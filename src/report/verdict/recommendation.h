@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,23 @@ struct Contender {
   std::optional<size_t> queries_needed;
 };
 
+// How much better than the baseline something can be on the queries at all.
+struct Room {
+  size_t queries = 0;
+  size_t below = 0;  // of these, where the baseline is below 1, which no value exceeds
+};
+
+// The room that values of single queries leave.
+Room RoomAbove(std::span<const double> values);
+
+// What the room says of a gain, in words that end a sentence about the queries; "": that there is
+// enough of it, or that the baseline is below 1 for most queries. `baseline`: its name; may be "".
+// In the paired randomisation test, of n queries that rise, with none that falls, p is 2 / 2^n: at
+// `level` a gain is seen from some n on (6 at 0.05), so that queries with fewer that can rise show
+// none, and those with fewer than twice as many show one only where most of them rise.
+std::string RoomText(const Room& room, const std::string& measure, const std::string& baseline,
+                     double level);
+
 struct Contest {
   std::string measure;
   std::string data;      // "data/mine, split test"
@@ -36,17 +54,22 @@ struct Contest {
   // Whether all are models, which can be served; else runs, made by whatever program.
   bool models = true;
   std::vector<Contender> contenders;  // at least one
+  std::optional<Room> room;           // of the baseline; none: not known
+  double level = 0.05;                // below which p is seen
   // What else a reader must know, in words that end the sentence; "": nothing.
   std::string caution;
 };
 
 struct Recommendation {
-  std::string use;  // the name of a contender or of the baseline
+  std::string use;                  // the name of a contender or of the baseline
+  std::optional<size_t> contender;  // which one; none: the baseline
   bool seen = false;
   std::optional<size_t> queries_needed;
   std::string action;    // "Serve new", "Keep old"
   std::string reason;    // with a full stop
   std::string sentence;  // "ACTION: REASON"
+  // The lines that make an index with the model and serve it; "": the model's place is not known.
+  std::string commands;
 };
 
 // Recommends the contender with the highest value of those that are seen to be better than the

@@ -98,6 +98,29 @@ TEST_F(CompareCommand, TextIsTheExampleOfTheDocumentation) {
       << result.out;
 }
 
+// Digits of a hash say nothing to a person, names of pages do.
+TEST_F(CompareCommand, ShowsTextsInPlaceOfHashesAndBothEndsOfNames) {
+  const std::string query = "q0123456789abcdef", page = "pages/jacobsen-syndrome-of-type-2.md#3";
+  Write("hashed/corpus.jsonl",
+        R"({"_id": "d00ff00ff00ff00ff", "title": "", "text": "The cat and how it lives"})"
+        "\n{\"_id\": \"" +
+            page + "\", \"title\": \"\", \"text\": \"The owl and how it lives\"}\n");
+  Write("hashed/queries.jsonl",
+        "{\"_id\": \"" + query + "\", \"text\": \"where does a cat live?\"}\n");
+  Write("hashed/qrels/test.tsv",
+        "query-id\tcorpus-id\tscore\n" + query + "\td00ff00ff00ff00ff\t1\n");
+  const auto lines = [&](const std::string& first, const std::string& second) {
+    return query + " Q0 " + first + " 1 2 t\n" + query + " Q0 " + second + " 2 1 t\n";
+  };
+  Write("worse.trec", lines(page, "d00ff00ff00ff00ff"));
+  Write("better.trec", lines("d00ff00ff00ff00ff", page));
+  const ProgramResult result = Compare({"worse.trec", "better.trec", "--dataset", "hashed",
+                                        "--measures", "mrr", "--documents", "1"});
+  EXPECT_THAT(result.out, HasSubstr("\n0.5000 -> 1.0000 where does a cat live?\n"
+                                    "  - pages/ja…-type-2.md#3 The owl…    "
+                                    " | + The cat and how it lives\n"));
+}
+
 TEST_F(CompareCommand, JsonSaysTheNumbers) {
   const ProgramResult result = Compare({"old.trec", "new.trec", "--qrels", "animals/qrels/test.tsv",
                                         "--measures", "mrr,auc", "--format", "json", "--quiet"});

@@ -2,6 +2,7 @@
 // number is of, why something is not there, and what words mean.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -36,23 +37,69 @@ TEST_F(PageReader, BeginsWithWhichModelToServe) {
   EXPECT_TRUE(Holds(PageOf(input), "cannot say: the values of single queries were not kept"));
 }
 
-TEST_F(PageReader, ATileThatBecameWorseSaysSoWithoutColour) {
-  WriteExampleRun(Run("mine"), {.separation = 0.05});  // before training it is 0.1
+// A colour says what a test has told from chance; the note says the same without it.
+TEST_F(PageReader, ATileIsBetterOrWorseOnlyWhereThatIsSeen) {
+  WriteExampleRun(Run("mine"), {});
   ReportInput input = Read({"mine"});
+  const auto give = [&](size_t evaluation, size_t ones) {
+    EvaluationRecord& record = input.evaluations[evaluation].record;
+    MeasureResult& measure = record.measures.front();
+    measure.per_query.assign(record.query_ids.size(), 0.5);
+    std::fill_n(measure.per_query.begin(), ones, 1);
+    measure.mean =
+        0.5 + 0.5 * static_cast<double>(ones) / static_cast<double>(record.query_ids.size());
+  };
   const auto kinds = [&] {
     const std::string page = PageOf(input);
     return Between(Between(page, "<dl class=\"tiles\">", "</dl>").front(), "<div class=\"", "\"");
   };
-  // nDCG and AUC fell; the calibration error is the same; the best step has nothing before it.
-  EXPECT_THAT(kinds(), ElementsAre("worse", "worse", "same", "alone"));
-  EXPECT_EQ(Between(PageOf(input), "<small>▼ worse: -0.", "<").size(), 2);
-  EXPECT_EQ(Between(PageOf(input), "<small>unchanged: +0.000", "<").size(), 1);
-  // Of an error less is better.
-  input.evaluations[0].record.calibration[0].at_depths[0].expected_calibration_error += 0.01;
-  EXPECT_THAT(kinds(), ElementsAre("worse", "worse", "better", "alone"));
-  EXPECT_TRUE(Holds(PageOf(input), "<small>▲ better: -0.010 from"));
-  input.evaluations[1].record.calibration[0].at_depths[0].expected_calibration_error += 0.02;
-  EXPECT_THAT(kinds(), ElementsAre("worse", "worse", "worse", "alone"));
+  // Of the pooled AUC no test was made; the best step has nothing before it.
+  give(0, 10);
+  give(1, 0);
+  EXPECT_THAT(kinds(), ElementsAre("worse", "same", "alone"));
+  EXPECT_TRUE(Holds(PageOf(input), "<small>▼ worse: -0."));
+  give(0, 0);
+  give(1, 10);
+  EXPECT_THAT(kinds(), ElementsAre("better", "same", "alone"));
+  EXPECT_TRUE(Holds(PageOf(input), "<small>▲ better: +0."));
+  give(1, 3);  // p is 0.25
+  EXPECT_THAT(kinds(), ElementsAre("same", "same", "alone"));
+  EXPECT_TRUE(Holds(PageOf(input), "<small>no difference seen: +0."));
+  give(1, 0);
+  EXPECT_THAT(kinds(), ElementsAre("same", "same", "alone"));
+  EXPECT_TRUE(Holds(PageOf(input), "<small>unchanged: +0.000"));
+}
+
+TEST_F(PageReader, ACalibrationThatTheModelDoesNotHaveHasNoTile) {
+  WriteExampleRun(Run("mine"), {});
+  ReportInput input = Read({"mine"});
+  const std::string tile = "<dt>calibration error of first results</dt>";
+  EXPECT_FALSE(Holds(PageOf(input), tile));
+  for (LabelledEvaluation& one : input.evaluations) {
+    one.record.calibration[1].method += kKeptCalibration;
+    one.record.calibration[1].at_depths[0].expected_calibration_error = 0.125;
+  }
+  EXPECT_TRUE(Holds(PageOf(input), tile));
+  EXPECT_TRUE(Holds(PageOf(input), "<strong>0.125</strong><small>unchanged: +0.000 from 0.125"));
+}
+
+TEST_F(PageReader, HasTheCommandsThatServeTheModel) {
+  WriteExampleRun(Run("mine"), {});
+  ReportInput input = Read({"mine"});
+  ASSERT_EQ(input.evaluations[0].label, "before");
+  EXPECT_FALSE(Holds(PageOf(input), "tandem index build"));  // nobody said where the models are
+  input.evaluations[0].place = {"models/base", "data/mine"};
+  input.evaluations[1].place = {"runs/my own/model", "data/mine"};
+  EXPECT_TRUE(Holds(PageOf(input),
+                    "<pre>tandem index build &#39;runs/my own/model&#39; data/mine --output "
+                    "mine.index --with-model\ntandem serve mine.index</pre>"));
+  // The verdict keeps the other one.
+  std::swap(input.evaluations[0].record.measures, input.evaluations[1].record.measures);
+  input.evaluations[0].record.dataset.name += kByDocument;
+  input.evaluations[1].record.dataset.name += kByDocument;
+  EXPECT_TRUE(Holds(PageOf(input),
+                    "<pre>tandem index build models/base data/mine --output mine.index "
+                    "--with-model\ntandem serve mine.index --by-document</pre>"));
 }
 
 TEST_F(PageReader, SaysWhichDataValidationAndTableAreOf) {

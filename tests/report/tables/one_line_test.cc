@@ -24,6 +24,13 @@ TEST(EndOfLine, KeepsTheEnd) {
   EXPECT_EQ(EndOfLine("a\nb", 4), "a\\nb");
 }
 
+TEST(EndsOfLine, KeepsBothEnds) {
+  EXPECT_EQ(EndsOfLine("jacobsen-syndrome-type-2.md#3", 29), "jacobsen-syndrome-type-2.md#3");
+  EXPECT_EQ(EndsOfLine("jacobsen-syndrome-type-2.md#3", 18), "jacobs…type-2.md#3");
+  EXPECT_EQ(EndsOfLine("jacobsen", 1), "…");
+  EXPECT_EQ(EndsOfLine("jacobsen", 0), "");
+}
+
 TEST(OneLine, CutsBetweenWords) {
   EXPECT_EQ(OneLine("alpha beta gamma", 16), "alpha beta gamma");
   EXPECT_EQ(OneLine("alpha beta gamma", 15), "alpha beta…");

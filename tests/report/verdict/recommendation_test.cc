@@ -76,6 +76,35 @@ TEST(Recommendation, SaysWhetherALossIsSeen) {
   EXPECT_THAT(found.sentence, HasSubstr(", and such a difference may be chance (p = 0.2000)."));
 }
 
+// Below 0.05 six of six must rise: 2 / 2^6.
+TEST(Recommendation, SaysWhereTheBaselineLeavesNoRoomForAGain) {
+  EXPECT_EQ(RoomText({.queries = 20, .below = 5}, "ndcg@10", "old", 0.05),
+            "ndcg@10 of old is 1 for 15 of 20 queries, so that these queries cannot show a gain, "
+            "whatever the model; harder questions, or more of them, can");
+  EXPECT_EQ(RoomText({.queries = 50, .below = 6}, "mrr", "", 0.05),
+            "mrr is 1 for 44 of 50 queries, so that a gain is seen only where all 6 others rise "
+            "and none falls; harder questions, or more of them, show one sooner");
+  EXPECT_THAT(RoomText({.queries = 50, .below = 11}, "mrr", "", 0.05), HasSubstr("6 of the 11 "));
+  EXPECT_EQ(RoomText({.queries = 50, .below = 12}, "mrr", "", 0.05), "");
+  // Few queries leave room where the baseline is poor: they are too few, not too easy.
+  EXPECT_EQ(RoomText({.queries = 5, .below = 5}, "mrr", "", 0.05), "");
+  const Room room = RoomAbove(std::vector<double>{1, 0.5, 1, 0});
+  EXPECT_EQ(room.queries, 4U);
+  EXPECT_EQ(room.below, 2U);
+  Contest contest = ContestOf({{.name = "new", .baseline = 0.97, .value = 0.96, .p = 0.5}});
+  contest.room = {.queries = 20, .below = 3};
+  EXPECT_THAT(
+      Recommend(contest).sentence,
+      HasSubstr("; ndcg@10 of old is 1 for 17 of 20 queries, so that these queries cannot"));
+  // Of two others the smallest p is compared with half the level: seven must rise.
+  contest.contenders.push_back(contest.contenders.front());
+  contest.room = {.queries = 50, .below = 9};
+  EXPECT_THAT(Recommend(contest).sentence, HasSubstr("only where 7 of the 9 others rise"));
+  contest.contenders.front().seen = true;
+  contest.contenders.front().value = 0.99;
+  EXPECT_THAT(Recommend(contest).sentence, Not(HasSubstr("others rise")));
+}
+
 TEST(Recommendation, SaysWhatElseIsAgainstIt) {
   EXPECT_THAT(Recommend(ContestOf({{.name = "new",
                                     .baseline = 0.1,
