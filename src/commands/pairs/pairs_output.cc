@@ -42,6 +42,21 @@ std::string LeftOutText(const SourceCounts& counts) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+// Explains the near-copies of the source that lost most of what it found to them; "" if none did.
+std::string NearCopiesText(const PairSet& set) {
+  const auto most = std::max_element(
+      set.counts.begin(), set.counts.end(),
+      [](const SourceCounts& a, const SourceCounts& b) { return a.near_copies < b.near_copies; });
+  if (most == set.counts.end() || most->near_copies <= most->kept) return "";
+  const std::string_view name = most->source->name;
+  return fmt::format(
+      "near-copies: a text that is nearly one of an earlier pair, as most of {} are here, is not "
+      "learned from twice. That is no fault of the pages: sources find the same paragraphs, and "
+      "the "
+      "first keeps them; --sources {} alone keeps its own\n",
+      name, name);
+}
+
 size_t QueriesOf(const PairSet& set) {
   size_t queries = 0;
   for (size_t i = 0; i < set.pairs.size(); ++i) {
@@ -94,6 +109,7 @@ std::string PairsText(const PairSet& set, const std::vector<size_t>& examples,
   std::string text = table.Text(style);
   text += fmt::format("\n{} documents: {} pairs of {} queries and {} texts\n", set.documents_read,
                       set.pairs.size(), QueriesOf(set), set.documents.size());
+  text += NearCopiesText(set);
   if (!examples.empty()) text += '\n';
   for (const size_t i : examples) text += ExampleText(set, set.pairs[i], style.columns);
   return text;
