@@ -30,21 +30,25 @@ std::string_view TextOf(const data::Texts& texts, std::string_view id) {
   return index ? texts.text(*index) : std::string_view();
 }
 
-// Whether the id says nothing to a person and is none of the numbers that people know: digits of a
-// hash, as `import` gives them to texts ("q3f0c...").
+// Whether the id says nothing to a person: digits of a hash, as `import` gives them to texts
+// ("q3f0c..."), or of a UUID.
 bool IsHash(std::string_view id) {
   constexpr size_t kShortest = 12;
   if (id.size() < kShortest) return false;
   const bool marked = id.front() == 'q' || id.front() == 'd';
-  return std::all_of(id.begin() + (marked ? 1 : 0), id.end(),
-                     [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+  return id.find_first_not_of("0123456789abcdef-", marked ? 1 : 0) == std::string_view::npos &&
+         id.find_first_of("0123456789") != std::string_view::npos;
 }
 
 // The text, after its id where that says something. Names of pages begin alike and differ at their
-// ends: of a long id both stay. It leaves a third of the line to the text.
+// ends: of an id that is longer than the line both stay. A text has what the id leaves, if that is
+// enough for a word or two.
 std::string IdAndText(std::string_view id, std::string_view text, size_t columns) {
-  if (IsHash(id) && !text.empty()) return std::string(text);
-  return fmt::format("{} {}", report::EndsOfLine(id, std::max<size_t>(8, 2 * columns / 3)), text);
+  constexpr size_t kLeastText = 10;
+  if (IsHash(id) && !text.empty()) return report::OneLine(text, columns);
+  const std::string name = report::EndsOfLine(id, columns);
+  if (text::DisplayWidth(name) + 1 + kLeastText > columns) return name;
+  return report::OneLine(fmt::format("{} {}", name, text), columns);
 }
 
 // Returns a line for each of a query's best documents: "+ ID text", with "+" for a positive.
@@ -58,10 +62,8 @@ std::vector<std::string> BestDocuments(const ShownComparison& shown, const data:
   std::vector<std::string> lines;
   for (size_t rank = 0; rank < std::min(shown.options.documents, ranking.results.size()); ++rank) {
     const std::string_view id = ranking.results[rank].document;
-    lines.push_back(
-        report::OneLine(fmt::format("{} {}", ranking.IsPositive(rank) ? "+" : "-",
-                                    IdAndText(id, TextOf(shown.texts.documents, id), columns - 2)),
-                        columns));
+    lines.push_back(fmt::format("{} {}", ranking.IsPositive(rank) ? "+" : "-",
+                                IdAndText(id, TextOf(shown.texts.documents, id), columns - 2)));
   }
   return lines;
 }
@@ -70,11 +72,8 @@ std::string QueryText(const ShownComparison& shown, size_t system,
                       const eval::QueryDifference& query, size_t columns) {
   const std::string_view text = TextOf(shown.texts.queries, query.query);
   std::string lines =
-      report::OneLine(
-          fmt::format("{} -> {} {}", report::Fixed(query.baseline), report::Fixed(query.value),
-                      IdAndText(query.query, text, columns - kValuesColumns)),
-          columns) +
-      "\n";
+      fmt::format("{} -> {} {}\n", report::Fixed(query.baseline), report::Fixed(query.value),
+                  IdAndText(query.query, text, columns - kValuesColumns));
   const size_t half = (columns - kIndent - kBetween.size()) / 2;
   const std::vector<std::string> left =
       BestDocuments(shown, shown.systems[0].run, query.query, half);

@@ -50,10 +50,9 @@ std::string NearCopiesText(const PairSet& set) {
   if (most == set.counts.end() || most->near_copies <= most->kept) return "";
   const std::string_view name = most->source->name;
   return fmt::format(
-      "near-copies: a text that is nearly one of an earlier pair, as most of {} are here, is not "
-      "learned from twice. That is no fault of the pages: sources find the same paragraphs, and "
-      "the "
-      "first keeps them; --sources {} alone keeps its own\n",
+      "near-copies: a text that is nearly one of an earlier pair, as most of {} are here, is kept "
+      "once. That is expected: sources find the same paragraphs, and the first keeps them; "
+      "--sources {} alone keeps its own\n",
       name, name);
 }
 

@@ -100,6 +100,24 @@ TEST_F(PairsCommand, ADryRunShowsExamplesAndWritesNothing) {
   EXPECT_EQ(FilesOf(folder_.path()).size(), 2U);  // the pages
 }
 
+// Other sources have taken the texts that the headings with questions have.
+TEST_F(PairsCommand, ExplainsNearCopiesWhereTheyAreMost) {
+  WritePages();
+  const std::string words =
+      "near-copies: a text that is nearly one of an earlier pair, as most of ";
+  EXPECT_THAT(Pairs({"--dry-run"}).out, testing::Not(HasSubstr(words)));
+  for (const std::string page : {"c", "d", "e"}) {
+    Write("docs/" + page + ".md",
+          "# Page " + page + "\n\nThe first " + page +
+              " sentence says what it is about, for all.\n\n## How do I wash the " + page +
+              " ones?\n\nWash the " + page +
+              " ones by hand in cold water with a little soap, and dry them flat on a towel in the "
+              "shade.\n");
+  }
+  EXPECT_THAT(Pairs({"--dry-run"}).out, HasSubstr(words + "question are here, is kept once."));
+  EXPECT_THAT(Pairs({"--dry-run"}).out, HasSubstr("--sources question alone keeps its own\n"));
+}
+
 TEST_F(PairsCommand, CutsDocumentsIntoPassagesOfTheModelsTokens) {
   WritePages();
   WriteTinyModel(Path("model"));
