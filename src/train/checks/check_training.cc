@@ -152,11 +152,17 @@ std::string DiskText(const Trainer& trainer, const RunPlan& plan, const DiskNeed
 std::string SoonerText(const RunPlan& plan, double step_seconds, const ValidationCost& validation) {
   constexpr double kLong = 600, kSooner = 300;
   if (validation.step_seconds + validation.seconds() <= kLong) return "";
-  const auto steps = std::max<int64_t>(1, static_cast<int64_t>(kSooner / step_seconds));
+  // A share of a shorter run gives as many validations, an interval in steps fewer of them.
+  const bool as_many = plan.validates_by_share || plan.validate_every == 0;
+  const auto every = static_cast<double>(std::max<int64_t>(1, plan.validate_every));
+  const double fixed = as_many ? validation.seconds() : 2 * validation.each_seconds;
+  const double a_step = step_seconds + (as_many ? 0 : validation.each_seconds / every);
+  const double seconds = std::max(kSooner / 2, kSooner - fixed);
+  const auto steps = std::max<int64_t>(1, static_cast<int64_t>(seconds / a_step));
   if (steps >= plan.steps) return "";
   return fmt::format(
       "      --set train.steps={} ends after about {}, and learns from fewer texts\n", steps,
-      FormatDuration(step_seconds * static_cast<double>(steps) + validation.seconds()));
+      FormatDuration(a_step * static_cast<double>(steps) + fixed));
 }
 
 // What the validations of the run take, that before the first step among them.

@@ -16,6 +16,7 @@ namespace {
 
 constexpr int64_t kFormat = 1;
 constexpr int64_t kMaxFormat = 1'000'000;
+constexpr int64_t kMostSteps = 1'000'000'000'000;
 
 constexpr std::array<std::string_view, 3> kTowers = {"shared", "separate",
                                                      "separate_shared_projection"};
@@ -45,8 +46,8 @@ Towers ReadTowers(const Settings& settings) {
 std::optional<StoppedRun> ReadStopped(const Settings& settings) {
   if (!settings.Has("stopped")) return std::nullopt;
   const Settings stopped = settings.RequiredObject("stopped");
-  return StoppedRun{.step = stopped.RequiredInteger("step", 0, INT64_MAX),
-                    .steps = stopped.Integer("steps", 0, INT64_MAX).value_or(0)};
+  return StoppedRun{.step = stopped.RequiredInteger("step", 0, kMostSteps),
+                    .steps = stopped.Integer("steps", 0, kMostSteps).value_or(0)};
 }
 
 // Lets `change` alter the members of the folder's file, which is made where it is missing.

@@ -202,9 +202,10 @@ TEST_F(TrainHeads, TextsThatAreCutInsideTheirPromptAreReported) {
       Train("run", SetFlags({"model.include_prompt=false", "model.max_query_tokens=3"}));
   ASSERT_EQ(run.exit_code, 0) << run.err;
   // [CLS], one token of the prompt and [SEP], which is left to pool: as sentence-transformers has
-  // it, nothing to warn of but the cut.
-  EXPECT_THAT(run.err,
-              HasSubstr("queries are longer than 3 tokens (model.max_query_tokens) and were cut"));
+  // it, nothing to warn of.
+  EXPECT_THAT(
+      run.err,
+      HasSubstr("queries are longer than 3 tokens and are cut there, as model.max_query_tokens"));
   EXPECT_THAT(run.err, Not(HasSubstr("cut inside their prompt")));
 }
 

@@ -64,7 +64,7 @@ TEST_F(TandemFileTest, SaysWhereTheRunOfAModelWasStopped) {
   EXPECT_EQ(StoppedText(*Read().stopped), "at step 12");
   Write(TandemFileText({}));
   EXPECT_FALSE(Read().stopped);
-  ExpectBroken(R"({"format": 1, "stopped": {"steps": 3}})", {"stopped", "step"});
+  ExpectBroken(R"({"format": 1, "stopped": {"steps": 3}})", {"'step' is missing"});
 }
 
 // Version 0.4 wrote such files, before lengths were kept; the last has a key of a later version.
