@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/files/files.h"
@@ -24,6 +25,7 @@
 #include "tune/search_context.h"
 #include "tune/space/default_space.h"
 #include "tune/space/space.h"
+#include "tune/trials/base_validations.h"
 #include "tune/trials/quiet_sink.h"
 #include "tune/trials/trial.h"
 #include "tune/trials/trials.h"
@@ -113,11 +115,13 @@ SearchPlan MakePlan(const config::LoadedTune& tune, const SearchOptions& options
                                 options.stop, options.group);
   }
   const bool in_steps = options.budget && options.budget->steps > 0;
+  const std::vector<int64_t> base_validations = CountBaseValidations(plan.configurations);
   const SearchCost cost{.steps = run.steps,
                         .step_seconds = run.step_seconds,
                         .setup_seconds = run.setup_seconds,
                         .validation_seconds = validation_seconds,
-                        .length_factor = LengthFactor(tune, plan.configurations, in_steps)};
+                        .length_factor = LengthFactor(tune, plan.configurations, in_steps),
+                        .base_validations = base_validations};
   const auto most = static_cast<int64_t>(plan.configurations.size());
   const int64_t rungs = tune.tune.rungs;
   plan.brackets = options.budget ? BracketsWithin(*options.budget, rungs, cost, most)

@@ -48,9 +48,7 @@ Next ValidationObserver::AfterStep(const Loop& loop, const StepReport& report) {
 Next ValidationObserver::Validate(const Loop& loop) {
   const Clock::time_point start = Clock::now();
   const int64_t step = loop.state().step;
-  const std::optional<Validated> found =
-      validator_.Measure(loop.model(), loop.objective_states(),
-                         [&loop](double share) { return loop.TellDuringValidation(share); });
+  const std::optional<Validated> found = Measure(loop);
   if (!found) return Next::kInterrupt;
   // All processes use the value of rank 0, because rounding may differ from machine to machine.
   const double value = Agreed(loop, found->value);
@@ -62,8 +60,10 @@ Next ValidationObserver::Validate(const Loop& loop) {
     SaveWeights(folder_.Best(step), loop.SavedParameters(), {{"step", step}, {measure_, value}});
   }
   const double seconds = SecondsSince(start);
-  seconds_ += seconds;
-  ++validations_;
+  if (step > 0 || !base_) {
+    seconds_ += seconds;
+    ++validations_;
+  }
   loop.TellAfterValidation({.measure = measure_.c_str(),
                             .value = value,
                             .best = best,
@@ -71,6 +71,12 @@ Next ValidationObserver::Validate(const Loop& loop) {
                             .further = found->further,
                             .queries = found->queries});
   return OutOfPatience() ? Next::kStop : Next::kGoOn;
+}
+
+std::optional<Validated> ValidationObserver::Measure(const Loop& loop) {
+  if (loop.state().step == 0 && base_) return base_;
+  return validator_.Measure(loop.model(), loop.objective_states(),
+                            [&loop](double share) { return loop.TellDuringValidation(share); });
 }
 
 bool ValidationObserver::Count(int64_t step, double value) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "config/recipe/recipe.h"
 #include "train/observers/observer.h"
@@ -45,6 +46,9 @@ class ValidationObserver final : public LoopObserver {
         patience_(recipe.patience),
         measure_(validator.name()) {}
 
+  // What validating the base model gives, which Begin then takes.
+  void set_base(Validated base) { base_ = std::move(base); }
+
   // Validates the base model. In a resumed run, makes up for a validation that an interruption cut
   // short.
   Next Begin(const Loop& loop) override;
@@ -56,6 +60,8 @@ class ValidationObserver final : public LoopObserver {
 
  private:
   Next Validate(const Loop& loop);
+  // None if the validation was stopped.
+  std::optional<Validated> Measure(const Loop& loop);
   // Returns whether `value` is the best so far.
   bool Count(int64_t step, double value);
   void NoteCost() const;
@@ -71,6 +77,7 @@ class ValidationObserver final : public LoopObserver {
   config::ValidationRecipe recipe_;
   int64_t patience_;
   std::string measure_;
+  std::optional<Validated> base_;
   ValidationState state_;
   // Numbers of this process.
   std::chrono::steady_clock::time_point begin_;

@@ -21,8 +21,8 @@ RunLogs::RunLogs(const RunFolder& folder, const std::optional<int64_t>& checkpoi
 }
 
 RunObservers::RunObservers(const Trainer& trainer, const RunPlan& plan, const RunFolder& folder,
-                           RunLogs* logs, const StopRequest& stop)
-    : signals_(stop) {
+                           RunLogs* logs, const RunOptions& options)
+    : signals_(options.stop) {
   const config::Recipe& recipe = trainer.recipe();
   if (logs != nullptr) {
     metrics_.emplace(logs->metrics, logs->timing, recipe.logging.every);
@@ -36,6 +36,11 @@ RunObservers::RunObservers(const Trainer& trainer, const RunPlan& plan, const Ru
   }
   if (trainer.validator == nullptr) return;
   validation_.emplace(*trainer.validator, folder, plan, recipe.validation);
+  for (const KnownBase& base : options.bases) {
+    if (base.similarity != trainer.model().similarity()) continue;
+    validation_->set_base(base.validated);
+    break;
+  }
 }
 
 std::vector<LoopObserver*> RunObservers::List() {

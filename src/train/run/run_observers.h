@@ -12,6 +12,7 @@
 #include "train/observers/signal_observer.h"
 #include "train/observers/validation_observer.h"
 #include "train/observers/warning_observer.h"
+#include "train/run/training_run.h"
 #include "train/setup/trainer.h"
 
 namespace tandem::train {
@@ -33,7 +34,7 @@ class RunObservers {
  public:
   // `logs` is null on the other processes of a group. All arguments must outlive the observers.
   RunObservers(const Trainer& trainer, const RunPlan& plan, const RunFolder& folder, RunLogs* logs,
-               const StopRequest& stop);
+               const RunOptions& options);
 
   // Returns the observers. The checkpoint observer comes after all observers whose state it saves.
   std::vector<LoopObserver*> List();

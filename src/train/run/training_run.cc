@@ -209,7 +209,7 @@ void TrainIn(const RunFolder& folder, Trainer& trainer, const Continuation& cont
     if (group.leads()) logs = OpenFolder(folder, trainer, continuation, options);
   });
   const RunPlan& plan = continuation.plan;
-  RunObservers observers(trainer, plan, folder, logs.get(), options.stop);
+  RunObservers observers(trainer, plan, folder, logs.get(), options);
   if (trainer.miner && group.leads()) trainer.miner->set_scratch(folder.mining());
   std::vector<LoopObserver*> list = std::move(profilers);
   for (LoopObserver* observer : observers.List()) list.push_back(observer);

@@ -11,6 +11,7 @@
 #include "config/recipe/recipe_parse.h"
 #include "dist/process_group.h"
 #include "report/tables/table.h"
+#include "train/validation/known_base.h"
 
 namespace tandem::train {
 
@@ -35,6 +36,9 @@ struct RunOptions {
   // share of the run's length on (train/observers/pause_observer.h). `resume` goes on from there,
   // and the whole run writes the bytes of one without a pause, but for wall times.
   double pause_share = 1;
+  // What validating the base model gives: the first one of the model's similarity is taken in place
+  // of the validation before the first step, and the run writes the bytes of one that made it.
+  std::vector<KnownBase> bases;
   std::vector<LoopObserver*> observers;  // further ones, which must outlive the run
 };
 

@@ -28,6 +28,12 @@ int64_t VisitsOf(const std::vector<Bracket>& brackets) {
   return visits;
 }
 
+int64_t BaseValidations(int64_t trials, const SearchCost& cost) {
+  if (cost.base_validations.empty() || trials == 0) return trials;
+  const size_t last = std::min(static_cast<size_t>(trials), cost.base_validations.size()) - 1;
+  return cost.base_validations[last];
+}
+
 // Full runs are no longer added from here on, whatever the budget is: nobody waits for so many.
 constexpr int64_t kMostFullRuns = 2000;
 
@@ -52,10 +58,9 @@ double SecondsOf(const std::vector<Bracket>& brackets, int64_t rungs, const Sear
                                   static_cast<double>(cost.steps) /
                                   static_cast<double>(FullUnits(rungs)) +
                               cost.validation_seconds;
-  // Each trial validates the base too.
   return static_cast<double>(UnitsOf(brackets)) * unit_seconds +
          static_cast<double>(VisitsOf(brackets)) * cost.setup_seconds +
-         static_cast<double>(TrialsOf(brackets)) * cost.validation_seconds;
+         static_cast<double>(BaseValidations(TrialsOf(brackets), cost)) * cost.validation_seconds;
 }
 
 int64_t StepsOf(const std::vector<Bracket>& brackets, int64_t rungs, const SearchCost& cost) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,8 @@ struct SearchCost {
   double setup_seconds = 0;       // of each time that a trial is taken up
   double validation_seconds = 0;  // of one validation
   double length_factor = 1;
+  // [i] is how many of the first i + 1 trials validate the base; empty: all do.
+  std::span<const int64_t> base_validations = {};
 };
 
 // Seconds of all trials: steps, a validation for each unit, and taking trials up.

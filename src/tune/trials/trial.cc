@@ -69,6 +69,7 @@ void TrainTrial(const config::LoadedRecipe& recipe, const SearchFolder& folder,
                               .restarted = true,
                               .ignore_limits = options.ignore_limits,
                               .pause_share = options.share,
+                              .bases = options.bases,
                               .observers = {&keep}});
 }
 

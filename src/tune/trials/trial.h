@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/json/json.h"
 #include "base/process/interrupt.h"
 #include "config/tune/tune_recipe.h"
 #include "dist/process_group.h"
+#include "train/validation/known_base.h"
 #include "tune/search_folder.h"
 
 namespace tandem::tune {
@@ -19,6 +21,7 @@ struct TrialOptions {
   StopRequest stop;
   dist::ProcessGroup* group = nullptr;
   bool ignore_limits = false;
+  std::vector<train::KnownBase> bases;  // validations of the base that need not be made again
 };
 
 // The values that a trial's recipe has besides those of its configuration: how often it validates,

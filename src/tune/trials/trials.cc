@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "eval/significance/significance.h"
 #include "tune/query_values.h"
+#include "tune/trials/base_validations.h"
 #include "tune/trials/quiet_sink.h"
 #include "tune/trials/trial.h"
 
@@ -65,7 +66,8 @@ std::string TrainOrSay(const SearchContext& search, const SearchPlan& plan, cons
                 .version = search.options.version,
                 .stop = search.options.stop,
                 .group = search.options.group,
-                .ignore_limits = search.options.ignore_limits});
+                .ignore_limits = search.options.ignore_limits,
+                .bases = KnownBases(search, plan, work.trial)});
     return "";
   } catch (const RecipeError& error) {
     if (!may_fail) throw;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -119,6 +120,55 @@ TEST_F(Tune, TheChoiceIsTheRunThatItsRecipeMakes) {
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
   EXPECT_EQ(ReadFile(Path("again/model/model.safetensors")),
             ReadFile(Path("search/" + model + "/model.safetensors")));
+}
+
+// Trials that read the same texts with the same model take the base's value from the first of them,
+// which is told here by one that no validation gives.
+TEST_F(Tune, TrialsShareTheValidationOfTheBase) {
+  const std::vector<std::string> flags = {"--budget", "60 steps"};
+  ASSERT_EQ(Search("search", flags).exit_code, 0);
+  const Row configurations = RowsOf("search", "plan").front()["configurations"];
+  const auto folder_of = [](size_t trial) { return fmt::format("search/trials/{:03}", trial); };
+  const auto base_of = [this](const std::string& run) {
+    std::istringstream lines(ReadFile(Path(run + "/metrics.jsonl")));
+    std::string line;
+    std::getline(lines, line);
+    return line;
+  };
+  for (size_t trial = 1; trial <= configurations.size(); ++trial) {
+    const std::string alone = fmt::format("alone-{}", trial);
+    const ProgramResult result =
+        RunTandem({"train", Path(folder_of(trial) + "/recipe.toml"), "--output", Path(alone)});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(base_of(folder_of(trial) + "/run"), base_of(alone)) << trial;
+  }
+  // Only the first trial has been trained so far, and says what no validation gives.
+  std::string journal;
+  std::istringstream lines(ReadFile(Path("search/journal.jsonl")));
+  for (std::string line; std::getline(lines, line);) {
+    journal += line + "\n";
+    if (Row::parse(line)["event"] == "rung") break;
+  }
+  std::ofstream(Path("search/journal.jsonl")) << journal;
+  for (size_t trial = 2; trial <= configurations.size(); ++trial) {
+    std::filesystem::remove_all(Path(folder_of(trial)));
+  }
+  const std::string metrics = Path(folder_of(1) + "/run/metrics.jsonl");
+  std::string text = ReadFile(metrics);
+  const std::string name = "\"validation_ndcg@10\":";
+  const size_t begin = text.find(name) + name.size(), end = text.find(',', begin);
+  std::string told = "0.125";
+  told.resize(end - begin, '0');  // checkpoints know how long the file is
+  text.replace(begin, end - begin, told);
+  std::ofstream(metrics) << text;
+  std::vector<std::string> resumed = flags;
+  resumed.push_back("--resume");
+  const ProgramResult result = Search("search", resumed);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  for (size_t trial = 2; trial <= configurations.size(); ++trial) {
+    const Row row = Row::parse(base_of(folder_of(trial) + "/run"));
+    EXPECT_EQ(row["validation_ndcg@10"], 0.125) << configurations[trial - 1];
+  }
 }
 
 // The journal of a search that is killed with SIGKILL again and again is that of one that is not.

@@ -30,6 +30,15 @@ TEST(Budget, CostsAreThoseByHand) {
   EXPECT_EQ(StepsOf(brackets, 3, longer), 4200);
 }
 
+// The base is validated once by all trials that have the same texts and model.
+TEST(Budget, ValidationsOfTheBaseAreCountedOnce) {
+  const std::vector<Bracket> brackets = {MakeBracket(9, 3, 3)};
+  const std::vector<int64_t> counts = {1, 1, 2, 2, 2, 2, 2, 2, 3, 4};
+  SearchCost shared = kCost;
+  shared.base_validations = counts;
+  EXPECT_DOUBLE_EQ(SecondsOf(brackets, 3, kCost) - SecondsOf(brackets, 3, shared), (9 - 3) * 3);
+}
+
 TEST(Budget, AsManyConfigurationsAsItPaysFor) {
   EXPECT_EQ(TrialsOf(BracketsWithin({.steps = 2100}, 3, kCost, 100)), 9);
   EXPECT_EQ(TrialsOf(BracketsWithin({.steps = 2099}, 3, kCost, 100)), 8);
