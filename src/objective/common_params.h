@@ -65,6 +65,7 @@ constexpr config::ParamInfo Directions() {
 // Keys of other tables that do nothing beside an objective that learns from a teacher's scores of
 // labelled documents alone.
 inline constexpr config::IdleKey kIdleBesideTeacher[] = {
+    {"data.swap_labels", "learns from a teacher's scores, not from grades"},
     {"data.flip_labels", "learns from a teacher's scores, not from grades"},
     {"data.grade_scale", "learns from a teacher's scores, not from grades"},
     {"data.binarize_at", "learns from a teacher's scores, not from grades"},

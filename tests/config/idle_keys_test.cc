@@ -119,6 +119,8 @@ class IdleKey : public testing::Test {
       {"data.labels", {"data.train = 'FOLDER'", "data.train = 'LINES'"}},
       {"data.ignore_columns", {"data.train = 'FOLDER'", "data.train = 'LINES'"}},
       {"data.ids", {"data.train = 'FOLDER'", "data.train = 'LINES'"}},
+      {"data.swap_labels", {"objective.name = 'taught'", ""}},
+      {"data.limit", {}},
       {"data.flip_labels", {"objective.name = 'taught'", ""}},
       {"data.mixture",
        {"data.source = [{path = 'd'}]", "data.source = [{path = 'd'}, {path = 'e'}]"}},

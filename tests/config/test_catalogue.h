@@ -23,6 +23,7 @@ inline constexpr ParamInfo kTestParams[] = {
 inline constexpr EntryInfo kSoft = {"soft", "a soft objective", "nobody 2020", kTestParams};
 inline constexpr EntryInfo kPlain = {"plain", "an objective without parameters", "nobody 2021", {}};
 inline constexpr IdleKey kIdleBesideTaught[] = {{"data.masks", "masks nothing"},
+                                                {"data.swap_labels", "has no labels"},
                                                 {"data.flip_labels", "has no labels"}};
 inline constexpr EntryInfo kTaught = {.name = "taught",
                                       .summary = "an objective that other keys do not suit",

@@ -83,7 +83,9 @@ struct DataRecipe {
   std::optional<double> binarize_at;    // a grade of the data; positive_grade is the same then
   std::optional<double> minimum_grade;  // a grade of the data too
   std::string cut_off = "best";         // what minimum_grade keeps
+  double swap_labels = 0;               // probability
   double flip_labels = 0;               // probability
+  std::optional<int64_t> limit;         // training queries; none: all
   Strings labels;                       // of lines: LABEL=NUMBER
   Strings ignore_columns;               // keys of lines
   std::string ids = "given";            // of Tevatron's lines

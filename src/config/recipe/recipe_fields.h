@@ -25,6 +25,7 @@
 #include "config/recipe/recipe_choices.h"
 #include "config/recipe/source_fields.h"
 #include "config/recipe/sources.h"
+#include "config/recipe/study_fields.h"
 
 namespace tandem::config {
 
@@ -38,9 +39,6 @@ inline constexpr FieldCondition kTwoTowers = {
 inline constexpr FieldCondition kNotBinarized = {
     "a recipe without data.binarize_at, which takes its place",
     [](const Recipe& recipe) { return !recipe.data.binarize_at.has_value(); }};
-inline constexpr FieldCondition kMinimumGrade = {"data.minimum_grade", [](const Recipe& recipe) {
-                                                   return recipe.data.minimum_grade.has_value();
-                                                 }};
 inline constexpr FieldCondition kSeveralTasks = {
     "several [[data.source]]: each is a task, unless `task` says otherwise",
     [](const Recipe& recipe) {
@@ -165,18 +163,7 @@ void VisitData(R& data, Visitor& visitor) {
   visitor.Field("grade_scale", data.grade_scale,
                 {.doc = "lowest and highest grade, which become 0 and 1",
                  .unset_doc = "grades are used as they are"});
-  visitor.Field("binarize_at", data.binarize_at,
-                {.doc = "grades from here on become 1 and are positive, others 0; instead of "
-                        "`positive_grade`",
-                 .unset_doc = "off"});
-  visitor.Field("minimum_grade", data.minimum_grade,
-                {.doc = "documents judged below are left out of training", .unset_doc = "off"});
-  visitor.Field(
-      "cut_off", data.cut_off,
-      {.doc = "what `minimum_grade` keeps", .choices = kCutOffs, .condition = kMinimumGrade});
-  visitor.Field(
-      "flip_labels", data.flip_labels,
-      {.doc = "probability with which a grade z becomes 1 - z, to study noise", .range = {0, 1}});
+  VisitStudies(data, visitor);
   visitor.Field("labels", data.labels,
                 {.doc = "what labels in the lines stand for, as [\"up=1\", \"down=0\"]; then every "
                         "label must be one of these",

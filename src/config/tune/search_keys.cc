@@ -58,12 +58,12 @@ void CollectKeys(const TomlLayer& layer, const toml::table& table, const std::st
 std::string WhyNotSearched(const RecipeKey& key) {
   const std::string path = key.path();
   constexpr std::string_view kMeaning[] = {
-      "data.format",         "data.split",  "data.positive_grade",
-      "data.binarize_at",    "data.scores", "data.labels",
-      "data.ignore_columns", "data.ids",    "data.flip_labels"};
+      "data.format",      "data.split",      "data.positive_grade", "data.binarize_at",
+      "data.scores",      "data.labels",     "data.ignore_columns", "data.ids",
+      "data.flip_labels", "data.swap_labels"};
   if (path == "seed") return "the seed: `tandem train --seeds` tells how much it changes";
   if (key.table == "validation") return "trials are compared by the same measure on the same data";
-  if (path == "model.base" || path == "data.train" || !key.list.empty()) {
+  if (path == "model.base" || path == "data.train" || path == "data.limit" || !key.list.empty()) {
     return "the base model and the data are the same for all trials";
   }
   if (std::find(std::begin(kMeaning), std::end(kMeaning), path) != std::end(kMeaning)) {

@@ -50,6 +50,15 @@ void Cut(std::vector<Judgement>& list, const std::vector<bool>& staying, size_t&
   list = std::move(kept);
 }
 
+// Returns the places in `others` of the judged negatives.
+std::vector<size_t> NegativesOf(const TrainingQuery& example) {
+  std::vector<size_t> places;
+  for (size_t i = 0; i < example.others.size(); ++i) {
+    if (example.others[i].grade == 0) places.push_back(i);
+  }
+  return places;
+}
+
 // Draws a document that nobody judged for the query of `example` and that is no copy of one;
 // nothing where none is found.
 std::optional<uint32_t> RandomDocument(const TrainingSet& set, const TrainingQuery& example,
@@ -90,6 +99,29 @@ void Binarize(TrainingSet& set) {
     }
   }
   set.positive_grade = 1;
+}
+
+SwappedLabels SwapLabels(TrainingSet& set, std::span<const uint32_t> which, double probability,
+                         uint64_t seed) {
+  RandomStream coins({seed, "swap labels"});
+  RandomStream negatives({seed, "swap labels, negatives"});
+  SwappedLabels result;
+  for (const uint32_t e : which) {
+    TrainingQuery& example = set.examples[e];
+    std::vector<size_t> left = NegativesOf(example);
+    result.pairs += example.positives.size();
+    result.without_negatives += left.empty();
+    result.with_both += !left.empty() && !example.positives.empty();
+    for (Judgement& positive : example.positives) {
+      if (coins.Uniform() >= probability || left.empty()) continue;
+      std::swap(left[negatives.Below(left.size())], left.back());
+      std::swap(positive.grade, example.others[left.back()].grade);
+      left.pop_back();
+      ++result.swapped;
+    }
+    SplitAgain(example, set.positive_grade);
+  }
+  return result;
 }
 
 FlippedLabels FlipLabels(TrainingSet& set, std::span<const uint32_t> which, double probability,

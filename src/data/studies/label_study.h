@@ -23,6 +23,21 @@ std::vector<uint32_t> CutGrades(TrainingSet& set, std::span<const uint32_t> whic
 // Every positive gets grade 1, every other judged document grade 0; positive_grade becomes 1.
 void Binarize(TrainingSet& set);
 
+struct SwappedLabels {
+  size_t swapped = 0;            // pairs
+  size_t pairs = 0;              // positives of the examples
+  size_t without_negatives = 0;  // examples that have no judged negative
+  size_t with_both = 0;          // examples that have a positive and a judged negative
+};
+
+// Exchanges the grade of each positive of the examples `which`, with the given probability and
+// independently of the others, with that of a judged negative (grade 0) of its query, drawn
+// uniformly from those that no other positive was exchanged with. So the query keeps its number of
+// positives. Examples without a judged negative stay as they are, and so do positives for which
+// none is left. Source: BiXSE, figure 2.
+SwappedLabels SwapLabels(TrainingSet& set, std::span<const uint32_t> which, double probability,
+                         uint64_t seed);
+
 struct FlippedLabels {
   size_t flipped = 0;
   size_t labels = 0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -299,6 +300,32 @@ data::TrainingSet MakeTrainingSet(data::Dataset dataset, const config::LoadedRec
   return SplitAtPositiveGrade(std::move(dataset), loaded.recipe, needs);
 }
 
+namespace {
+
+// Applies `data.swap_labels`. Throws DataError if no query has a negative to exchange with.
+void Swap(data::TrainingSet& set, std::span<const uint32_t> training,
+          const config::Recipe& recipe) {
+  const data::SwappedLabels swaps =
+      data::SwapLabels(set, training, recipe.data.swap_labels, static_cast<uint64_t>(recipe.seed));
+  if (swaps.with_both == 0) {
+    throw DataError(set.file, 0, "",
+                    "no training query has both a positive and a document judged 0, which "
+                    "data.swap_labels exchanges; give judged negatives, or data.binarize_at, which "
+                    "takes the grades below it for 0");
+  }
+  const std::string left =
+      swaps.without_negatives == 0
+          ? ""
+          : fmt::format(
+                "; {} of {} training queries have no document judged 0 and stay as they "
+                "are",
+                swaps.without_negatives, training.size());
+  Note(fmt::format("data.swap_labels exchanged {} of {} positives with a negative{}", swaps.swapped,
+                   swaps.pairs, left));
+}
+
+}  // namespace
+
 std::vector<uint32_t> StudyLabels(data::TrainingSet& set, std::vector<uint32_t> training,
                                   const config::Recipe& recipe) {
   const auto seed = static_cast<uint64_t>(recipe.seed);
@@ -311,6 +338,7 @@ std::vector<uint32_t> StudyLabels(data::TrainingSet& set, std::vector<uint32_t> 
                      before));
   }
   if (recipe.data.binarize_at) data::Binarize(set);
+  if (recipe.data.swap_labels > 0 && !training.empty()) Swap(set, training, recipe);
   if (recipe.data.flip_labels > 0) {
     const data::FlippedLabels flips =
         data::FlipLabels(set, training, recipe.data.flip_labels, seed);

@@ -49,9 +49,10 @@ data::TrainingSet MakeTrainingSetOfSources(data::Dataset sources,
 data::TrainingSet MakeTrainingSet(data::Dataset dataset, const config::LoadedRecipe& loaded,
                                   const objective::Needs& needs);
 
-// Applies `data.minimum_grade`, `data.binarize_at` and `data.flip_labels`, in this order; the first
-// and the last change only the examples `training`. Returns those that still have a paired
-// document, and notes how many labels changed. Throws DataError if no example is left.
+// Applies `data.minimum_grade`, `data.binarize_at`, `data.swap_labels` and `data.flip_labels`, in
+// this order; all but the second change only the examples `training`. Returns those that still have
+// a paired document, and notes how many labels changed. Throws DataError if no example is left, or
+// if data.swap_labels finds no query with a judged negative.
 std::vector<uint32_t> StudyLabels(data::TrainingSet& set, std::vector<uint32_t> training,
                                   const config::Recipe& recipe);
 

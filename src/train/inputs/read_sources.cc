@@ -141,8 +141,8 @@ void CheckEverySourceTrains(const config::LoadedRecipe& loaded, const RunData& d
     throw DataError(
         recipe.sources[i].path, 0, "",
         fmt::format("data.source.{} brings no query to train on: none has a positive, or "
-                    "validation.holdout, data.minimum_grade or data.flip_labels left none; look at "
-                    "it with `tandem inspect`, or take it out of the recipe",
+                    "validation.holdout, data.minimum_grade, data.flip_labels or data.limit left "
+                    "none; look at it with `tandem inspect`, or take it out of the recipe",
                     i + 1));
   }
 }

@@ -198,6 +198,27 @@ void TreatOwnTexts(const config::Recipe& recipe, const objective::Needs& needs, 
 
 }  // namespace
 
+namespace {
+
+// Applies `data.limit`: keeps the first of the training queries in an order drawn by the seed, so
+// that a smaller limit's are among a larger one's. They stay in file order.
+void LimitQueries(const config::Recipe& recipe, RunData& data) {
+  if (!recipe.data.limit) return;
+  const auto limit = static_cast<size_t>(*recipe.data.limit);
+  const size_t total = data.training.size();
+  if (limit >= total) {
+    Note(fmt::format("data.limit is {}, but there are {} training queries: all are taken", limit,
+                     total));
+    return;
+  }
+  RandomStream({static_cast<uint64_t>(recipe.seed), "limit"}).Shuffle(std::span(data.training));
+  data.training.resize(limit);
+  std::sort(data.training.begin(), data.training.end());
+  Note(fmt::format("data.limit leaves {} of {} training queries", limit, total));
+}
+
+}  // namespace
+
 RunData ReadRunData(const config::LoadedRecipe& loaded, const objective::Needs& needs) {
   const config::Recipe& recipe = loaded.recipe;
   RunData data;
@@ -226,6 +247,7 @@ RunData ReadRunData(const config::LoadedRecipe& loaded, const objective::Needs& 
   if (recipe.validation.holdout) HoldOut(loaded, data);
   data.training = StudyLabels(data.set, std::move(data.training), recipe);
   TreatOwnTexts(recipe, needs, data);
+  LimitQueries(recipe, data);
   CheckEverySourceTrains(loaded, data);
   return data;
 }

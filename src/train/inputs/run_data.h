@@ -63,9 +63,9 @@ struct RunData {
 // `needs` (train/inputs/label_keys.h). Held-out queries are drawn from stream (seed, "holdout");
 // queries with the text of a held-out one are held out too. Changes of labels for a study apply to
 // the training queries only. With data.masks.query_text, documents with the query's text are left
-// out of its judged negatives. Throws DataError as the readers do, for a corpus of one document,
-// and for a source that brings no training query; RecipeError if the holdout leaves nothing to
-// train or nothing to validate on.
+// out of its judged negatives. `data.limit` comes last and draws from stream (seed, "limit").
+// Throws DataError as the readers do, for a corpus of one document, and for a source that brings no
+// training query; RecipeError if the holdout leaves nothing to train or nothing to validate on.
 RunData ReadRunData(const config::LoadedRecipe& recipe, const objective::Needs& needs = {});
 
 // Makes the labels of the examples `which` of set.examples, in that order. A judgement below 0

@@ -96,6 +96,91 @@ TEST(Binarize, PositivesAreOneAndTheOthersZero) {
   EXPECT_FALSE(IsRelevant(set.examples[1], 7));  // 0.25: irrelevant now
 }
 
+// The documents of one query by grade.
+std::map<uint32_t, double> GradesOf(const TrainingQuery& query) {
+  std::map<uint32_t, double> grades;
+  for (const auto* list : {&query.positives, &query.others}) {
+    for (const Judgement& judgement : *list) {
+      EXPECT_TRUE(grades.emplace(judgement.document, judgement.grade).second);
+      EXPECT_EQ(judgement.grade >= 0.75, list == &query.positives);
+    }
+  }
+  return grades;
+}
+
+// Every query has two positives and one negative, so that 1 - (1 - p)^2 of the queries exchange.
+TEST(SwapLabels, ExchangesTheShareAskedForWithinAQuery) {
+  TrainingSet set = Graded(500, PairedDocument::kPositive);
+  const SwappedLabels swaps = SwapLabels(set, All(set), 0.3, 1);
+  EXPECT_EQ(swaps.pairs, 1000U);
+  EXPECT_EQ(swaps.without_negatives, 0U);
+  EXPECT_EQ(swaps.with_both, 500U);
+  EXPECT_NEAR(static_cast<double>(swaps.swapped), 255, 45);  // deviation 11
+  size_t exchanged = 0, first = 0;
+  for (uint32_t q = 0; q < 500; ++q) {
+    const std::map<uint32_t, double> grades = GradesOf(set.examples[q]);
+    ASSERT_EQ(grades.size(), 4U);
+    EXPECT_EQ(grades.at(5 * q + 2), 0.25) << "neither a positive nor a negative";
+    const double negative = grades.at(5 * q + 3);
+    if (negative == 0) {
+      EXPECT_EQ(grades.at(5 * q), 1);
+      EXPECT_EQ(grades.at(5 * q + 1), 0.75);
+      continue;
+    }
+    ++exchanged;
+    first += negative == 1;
+    EXPECT_EQ(grades.at(negative == 1 ? 5 * q : 5 * q + 1), 0);
+    EXPECT_EQ(grades.at(negative == 1 ? 5 * q + 1 : 5 * q), negative == 1 ? 0.75 : 1);
+  }
+  EXPECT_EQ(exchanged, swaps.swapped);
+  EXPECT_GT(first, exchanged / 3);
+  EXPECT_LT(first, exchanged);
+}
+
+TEST(SwapLabels, TheNegativeIsDrawnAndNoneIsTakenTwice) {
+  TrainingSet set = Graded(300, PairedDocument::kPositive);
+  for (TrainingQuery& query : set.examples) query.others[0].grade = 0;  // two negatives
+  const SwappedLabels swaps = SwapLabels(set, All(set), 1, 1);
+  EXPECT_EQ(swaps.swapped, 600U);
+  size_t crossed = 0;  // about 150 (deviation 9)
+  for (uint32_t q = 0; q < 300; ++q) {
+    const std::map<uint32_t, double> grades = GradesOf(set.examples[q]);
+    EXPECT_EQ(grades.at(5 * q), 0);
+    EXPECT_EQ(grades.at(5 * q + 1), 0);
+    EXPECT_EQ(grades.at(5 * q + 2) + grades.at(5 * q + 3), 1.75);
+    crossed += grades.at(5 * q + 2) == 0.75;
+  }
+  EXPECT_NEAR(static_cast<double>(crossed), 150, 40);
+}
+
+TEST(SwapLabels, QueriesWithoutANegativeAndThoseOutsideStayAndAreCounted) {
+  TrainingSet set = Graded(3, PairedDocument::kAnyGrade);
+  set.examples[0].others.pop_back();
+  set.examples[0].others[0].grade = -1;  // not judged
+  const std::map<uint32_t, double> without = GradesOf(set.examples[0]);
+  const std::map<uint32_t, double> outside = GradesOf(set.examples[2]);
+  set.examples[1].positives.clear();
+  const SwappedLabels swaps = SwapLabels(set, std::vector<uint32_t>{0, 1}, 1, 1);
+  EXPECT_EQ(swaps.swapped, 0U);
+  EXPECT_EQ(swaps.pairs, 2U);
+  EXPECT_EQ(swaps.without_negatives, 1U);
+  EXPECT_EQ(swaps.with_both, 0U);
+  EXPECT_EQ(GradesOf(set.examples[0]), without);
+  EXPECT_EQ(GradesOf(set.examples[2]), outside);
+}
+
+TEST(SwapLabels, TheSeedDecides) {
+  const auto swapped = [](uint64_t seed) {
+    TrainingSet set = Graded(50, PairedDocument::kPositive);
+    SwapLabels(set, All(set), 0.5, seed);
+    std::vector<std::map<uint32_t, double>> grades;
+    for (const TrainingQuery& query : set.examples) grades.push_back(GradesOf(query));
+    return grades;
+  };
+  EXPECT_EQ(swapped(1), swapped(1));
+  EXPECT_NE(swapped(1), swapped(2));
+}
+
 TEST(FlipLabels, FlipsTheShareAskedForAndMovesLostPositives) {
   TrainingSet set = Graded(500, PairedDocument::kPositive);
   const FlippedLabels flips = FlipLabels(set, All(set), 0.3, 1);

@@ -72,6 +72,11 @@ TEST_F(DistributedData, PrunesWhatOneProcessPrunes) {
   ExpectSameFiles("again", "two");
 }
 
+TEST_F(DistributedData, StudiesOfLabelsAndSizeAreThoseOfOneProcess) {
+  ExpectTheRunOfOneProcess({"data.swap_labels=0.5", "data.limit=30", "train.epochs=6",
+                            "data.positive_grade=2", "logging.every=1"});
+}
+
 TEST_F(DistributedData, ValidatesTogether) {
   ExpectTheRunOfOneProcess({"validation.data=" + Path("data"), "validation.split=dev",
                             "validation.every=\"5 steps\"", "logging.every=1"});
