@@ -71,4 +71,8 @@ inline constexpr config::IdleKey kIdleBesideTeacher[] = {
     {"data.binarize_at", "learns from a teacher's scores, not from grades"},
     {"data.masks", "compares labelled documents only, so that there are no negatives to mask"}};
 
+// Keys that do nothing beside an objective that compares no texts of one tower with each other.
+inline constexpr config::IdleKey kIdleWithoutSameTower[] = {
+    {"data.masks.same_tower_score", "has no same-tower negatives, which samtone and pair have"}};
+
 }  // namespace tandem::objective

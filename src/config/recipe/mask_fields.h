@@ -50,6 +50,11 @@ void VisitMasks(R& masks, Visitor& visitor) {
       {.doc = "the same, but this is a share of the paired document's score (NV-Retriever: 0.05)",
        .range = {0, 10},
        .unset_doc = "off"});
+  visitor.Field("same_tower_score", masks.same_tower_score,
+                {.doc = "same-tower cells that score above are no negatives: queries that lie so "
+                        "near to each other, and paired documents likewise (SamToNe section 6)",
+                 .unit = "score units",
+                 .unset_doc = "off"});
 }
 
 }  // namespace tandem::config

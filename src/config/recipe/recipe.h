@@ -57,6 +57,7 @@ struct MaskRecipe {
   std::optional<double> false_negative_score;
   std::optional<double> false_negative_absolute_margin;
   std::optional<double> false_negative_relative_margin;
+  std::optional<double> same_tower_score;  // none: off
   bool operator==(const MaskRecipe&) const = default;
 };
 

@@ -52,7 +52,8 @@ extern const ObjectiveInfo kInfoNce{
     {.name = "infonce",
      .summary = "softmax cross-entropy of the paired document against the negatives",
      .source = "MW paper eq. 4; van den Oord et al. 2018",
-     .params = kInfoNceParams},
+     .params = kInfoNceParams,
+     .idle_keys = kIdleWithoutSameTower},
     kInfoNcePurpose,
     kInfoNceFormula,
     [](const config::Params& params) {

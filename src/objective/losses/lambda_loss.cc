@@ -204,7 +204,8 @@ extern const ObjectiveInfo kLambdaLoss{
     {.name = "lambda_loss",
      .summary = "pairwise logistic loss weighted by the change in nDCG",
      .source = "Wang et al. 2018; BiXSE appendix",
-     .params = kLambdaLossParams},
+     .params = kLambdaLossParams,
+     .idle_keys = kIdleWithoutSameTower},
     kLambdaLossPurpose,
     kLambdaLossFormula,
     [](const config::Params&) {

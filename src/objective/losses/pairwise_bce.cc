@@ -85,7 +85,8 @@ extern const ObjectiveInfo kPairwiseBce{
     {.name = "pairwise_bce",
      .summary = "logistic loss of every pair of documents with different grades",
      .source = "BiXSE appendix (RankNet, Burges et al. 2005)",
-     .params = kPairwiseBceParams},
+     .params = kPairwiseBceParams,
+     .idle_keys = kIdleWithoutSameTower},
     kPairwiseBcePurpose,
     kPairwiseBceFormula,
     [](const config::Params&) {

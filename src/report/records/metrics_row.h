@@ -28,11 +28,12 @@ struct StepRow {
   int64_t tokens = 0;        // since the start
   double loss = kNoNumber;   // mean since the row before
   double learning_rate = kNoNumber;
-  double gradient_norm = kNoNumber;        // before clipping
-  std::optional<int64_t> false_negatives;  // filtered since the row before; with a filter only
-  std::optional<double> loss_scale;        // of the next step; in fp16 only
-  std::optional<int64_t> skipped;          // steps without an update since the row before; the same
-  NamedNumbers objective;                  // what the objective learns or keeps
+  double gradient_norm = kNoNumber;          // before clipping
+  std::optional<int64_t> false_negatives;    // filtered since the row before; with a filter only
+  std::optional<int64_t> same_tower_masked;  // likewise, of data.masks.same_tower_score
+  std::optional<double> loss_scale;          // of the next step; in fp16 only
+  std::optional<int64_t> skipped;  // steps without an update since the row before; the same
+  NamedNumbers objective;          // what the objective learns or keeps
 
   template <typename Row, typename Visitor>
   static void VisitFields(Row& row, Visitor& visitor) {
@@ -44,6 +45,7 @@ struct StepRow {
     visitor("learning_rate", row.learning_rate);
     visitor("gradient_norm", row.gradient_norm);
     visitor("false_negatives", row.false_negatives);
+    visitor("same_tower_masked", row.same_tower_masked);
     visitor("loss_scale", row.loss_scale);
     visitor("skipped_steps", row.skipped);
     visitor("objective_", row.objective);

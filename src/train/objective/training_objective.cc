@@ -18,6 +18,7 @@ TrainingObjective MakeTrainingObjective(const config::ObjectiveRecipe& recipe) {
 TrainingObjective MakeTrainingObjective(const config::Recipe& recipe) {
   TrainingObjective objective = MakeTrainingObjective(recipe.objective);
   objective.false_negative_rules = FalseNegativeRulesOf(recipe.data.masks);
+  objective.same_tower_score = recipe.data.masks.same_tower_score;
   objective.widths = objective::WidthsOf(recipe.model.dimensions, recipe.model.dimension_weights);
   return objective;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,11 @@ struct TrainingObjective {
   objective::Needs needs;
   std::string similarity;                   // "cosine" or "dot"
   FalseNegativeRules false_negative_rules;  // training steps only
+  // The highest score of same-tower negatives (train/step/same_tower_filter.h), in training steps
+  // only; none: no filter.
+  std::optional<double> same_tower_score = {};
   // The widths at which training steps score embeddings (objective/matryoshka.h), descending;
-  // empty: the whole width only. The false-negative filter and the score banks use the scores of
-  // the first one.
+  // empty: the whole width only. The filters and the score banks use the scores of the first one.
   std::vector<objective::Width> widths = {};
 };
 
@@ -29,9 +32,9 @@ struct TrainingObjective {
 // functions below do.
 objective::Needs NeedsOf(const config::ObjectiveRecipe& recipe);
 
-// Makes an objective without a false-negative filter, at the whole width only.
+// Makes an objective without filters of negatives, at the whole width only.
 TrainingObjective MakeTrainingObjective(const config::ObjectiveRecipe& recipe);
-// Makes the objective of a recipe, with its false-negative filter and its widths.
+// Makes the objective of a recipe, with its filters and its widths.
 TrainingObjective MakeTrainingObjective(const config::Recipe& recipe);
 
 // Returns the states at the start of training.

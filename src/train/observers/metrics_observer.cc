@@ -19,6 +19,7 @@ Next MetricsObserver::AfterStep(const Loop& loop, const StepReport& made) {
   loss_sum_ += made.loss;
   ++loss_steps_;
   false_negatives_ += made.false_negatives;
+  same_tower_masked_ += made.same_tower_masked;
   skipped_ += made.skipped ? 1 : 0;
   seconds_ += made.seconds;
   tokens_ += made.tokens;
@@ -36,6 +37,7 @@ void MetricsObserver::WriteLines(const Loop& loop, const StepReport& made) {
                       .learning_rate = made.learning_rate,
                       .gradient_norm = made.gradient_norm};
   if (loop.objective().false_negative_rules.enabled()) row.false_negatives = false_negatives_;
+  if (loop.objective().same_tower_score) row.same_tower_masked = same_tower_masked_;
   if (loop.loss_scale().on()) {
     row.loss_scale = loop.loss_scale().value();
     row.skipped = skipped_;
@@ -50,6 +52,7 @@ void MetricsObserver::WriteLines(const Loop& loop, const StepReport& made) {
   loss_sum_ = 0;
   loss_steps_ = 0;
   false_negatives_ = 0;
+  same_tower_masked_ = 0;
   skipped_ = 0;
   seconds_ = 0;
   tokens_ = 0;
@@ -92,6 +95,7 @@ void MetricsObserver::VisitState(StateVisitor visit) {
   visit.Member("loss_sum", loss_sum_);
   visit.Member("loss_steps", loss_steps_);
   visit.Member("false_negatives", false_negatives_);
+  visit.Member("same_tower_masked", same_tower_masked_, 0, /*kept=*/same_tower_masked_ > 0);
   visit.Member("skipped_steps", skipped_, 0, /*kept=*/skipped_ > 0);
 }
 

@@ -32,6 +32,7 @@ class MetricsObserver final : public LoopObserver {
   double loss_sum_ = 0;
   int64_t loss_steps_ = 0;
   int64_t false_negatives_ = 0;
+  int64_t same_tower_masked_ = 0;
   int64_t skipped_ = 0;  // steps without an update
   double seconds_ = 0;
   int64_t tokens_ = 0;

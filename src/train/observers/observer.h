@@ -42,8 +42,9 @@ struct StepReport {
   bool skipped = false;  // no update: a gradient overflowed (train/step/loss_scale.h)
   int64_t queries = 0;
   int64_t tokens = 0;
-  int64_t negatives = 0;        // pairs that the masks allow; counted only with a filter
-  int64_t false_negatives = 0;  // pairs among these that the filter took out
+  int64_t negatives = 0;          // pairs that the masks allow; counted only with a filter
+  int64_t false_negatives = 0;    // pairs among these that the filter took out
+  int64_t same_tower_masked = 0;  // same-tower cells that their filter took out
   // Batches that could teach nothing, because no query had an allowed negative.
   int64_t empty_batches = 0;
   int64_t batches = 0;

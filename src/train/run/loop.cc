@@ -46,6 +46,7 @@ struct Loop::BatchSums {
   int64_t tokens = 0;
   int64_t negatives = 0;
   int64_t false_negatives = 0;
+  int64_t same_tower_masked = 0;
   int64_t empty_batches = 0;
   int64_t batches = 0;
   bool complete = false;  // this was the step's last batch
@@ -131,6 +132,7 @@ StepReport Loop::Step() {
             .tokens = sums.tokens,
             .negatives = sums.negatives,
             .false_negatives = sums.false_negatives,
+            .same_tower_masked = sums.same_tower_masked,
             .empty_batches = sums.empty_batches,
             .batches = sums.batches,
             .seconds = std::chrono::duration<double>(Clock::now() - start).count()};
@@ -203,6 +205,7 @@ void Loop::RunBatch(int64_t part, BatchSums& sums) {
   sums.tokens += batch.tokens();
   sums.negatives += outcome.negatives;
   sums.false_negatives += outcome.false_negatives;
+  sums.same_tower_masked += outcome.same_tower_masked;
   sums.empty_batches += outcome.lacks_negatives ? 1 : 0;
 }
 

@@ -17,6 +17,7 @@
 #include "tensor/core/tensor.h"
 #include "tensor/profile/profile.h"
 #include "tensor/reference/dot.h"
+#include "train/step/same_tower_filter.h"
 
 namespace tandem::train {
 namespace {
@@ -27,9 +28,14 @@ int64_t CountAllowed(const tensor::Tensor& mask) {
   return std::count(cell, cell + mask.numel(), true);
 }
 
-// Takes negatives with scores above the filter's bounds out of a training step, because they are
-// likely relevant.
-void Filter(const FalseNegativeRules& rules, ScoredBatch& batch) {
+// Takes cells with scores above the bounds of the filters out of a training step: negatives that
+// are likely relevant, and texts of one tower that lie too near to each other.
+void Filter(const TrainingObjective& objective, ScoredBatch& batch) {
+  if (objective.same_tower_score) {
+    batch.same_tower_masked =
+        FilterSameTower(batch.widths.front().scores, *objective.same_tower_score, batch.labels);
+  }
+  const FalseNegativeRules& rules = objective.false_negative_rules;
   if (!rules.enabled()) return;
   batch.negatives = CountAllowed(batch.labels.negative);
   batch.false_negatives = FilterFalseNegatives(batch.first_scores(), rules, batch.labels);
@@ -144,7 +150,7 @@ ScoredBatch ScoreBatch(const tensor::Tensor& embeddings, const TrainingBatch& ba
       rows.size() == batch.queries ? objective::WholeBatch()
                                    : objective::WholeBatch{queries, batch.labels.positive});
   if (training) {
-    Filter(objective.false_negative_rules, scored);
+    Filter(objective, scored);
   } else {
     scored.labels.weights.clear();
   }
@@ -215,6 +221,7 @@ BatchLoss LossOf(ScoredBatch& batch, const TrainingObjective& objective,
                     .count = loss.count,
                     .negatives = batch.negatives,
                     .false_negatives = batch.false_negatives,
+                    .same_tower_masked = batch.same_tower_masked,
                     .lacks_negatives = LacksNegatives(loss.value.item<double>(), objective, batch),
                     .cosines = std::move(batch.cosines),
                     .losses = {loss.losses.begin(), loss.losses.end()}}};

@@ -28,6 +28,7 @@ struct ScoredBatch {
   objective::Labels labels_of_device;            // the same, their masks where the scores are
   int64_t negatives = 0;                         // before the filter
   int64_t false_negatives = 0;                   // negatives that the filter took out
+  int64_t same_tower_masked = 0;                 // same-tower cells that their filter took out
   std::vector<float> cosines;                    // of all queries and their paired documents
 
   // Returns the scores by which the filter and the score bank compare the documents of a query.

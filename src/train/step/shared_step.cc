@@ -58,6 +58,7 @@ enum Fact {
   kEqualScoresLoss,
   kNegatives,
   kFalseNegatives,
+  kSameTowerMasked,
   kCompared,
   kFailed,
   kFacts
@@ -164,6 +165,7 @@ class SharedLoss {
     fact[kEqualScoresLoss] = outcome.equal_scores_loss;
     fact[kNegatives] = static_cast<double>(outcome.negatives);
     fact[kFalseNegatives] = static_cast<double>(outcome.false_negatives);
+    fact[kSameTowerMasked] = static_cast<double>(outcome.same_tower_masked);
     fact[kCompared] = share.value.defined() && !outcome.lacks_negatives ? 1 : 0;
     fact[kFailed] = share.failure ? 1 : 0;
     if (share.failure) return facts;
@@ -198,6 +200,7 @@ class SharedLoss {
       all.count += fact(rank)[kCount];
       all.negatives += static_cast<int64_t>(fact(rank)[kNegatives]);
       all.false_negatives += static_cast<int64_t>(fact(rank)[kFalseNegatives]);
+      all.same_tower_masked += static_cast<int64_t>(fact(rank)[kSameTowerMasked]);
       all.lacks_negatives = all.lacks_negatives && fact(rank)[kCompared] == 0;
     }
     if (all.count > 0) {

@@ -34,6 +34,8 @@ struct BatchOutcome {
   // many of these the filter took out.
   int64_t negatives = 0;
   int64_t false_negatives = 0;
+  // The number of same-tower cells that data.masks.same_tower_score took out.
+  int64_t same_tower_masked = 0;
   // Whether the objective needs negatives and no query has an allowed one: the loss is 0, and
   // nothing can be learned.
   bool lacks_negatives = false;

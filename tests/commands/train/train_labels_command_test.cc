@@ -106,6 +106,43 @@ TEST_F(TrainLabels, FilteredFalseNegativesAreCounted) {
   EXPECT_EQ(counted, 2);
 }
 
+// Without any same-tower cell SamToNe is InfoNCE.
+TEST_F(TrainLabels, FilteredSameTowerCellsAreCountedAndGone) {
+  const auto steps = [this](const std::string& name, const std::vector<std::string>& further) {
+    std::filesystem::remove_all(Path("run"));
+    EXPECT_EQ(Train(With(With(kScaled, {"--set", "objective.name=" + name, "--set",
+                                        "objective.temperature=0.05"}),
+                         further))
+                  .exit_code,
+              0);
+    std::istringstream lines(ReadFile(Path("run/metrics.jsonl")));
+    std::vector<nlohmann::json> found;
+    for (std::string line; std::getline(lines, line);) {
+      found.push_back(nlohmann::json::parse(line));
+      if (!found.back().contains("loss")) found.pop_back();
+    }
+    return found;
+  };
+  const auto plain = steps("infonce", {});
+  const auto without = steps("samtone", {"--set", "data.masks.same_tower_score=-2"});
+  const auto with = steps("samtone", {"--set", "data.masks.same_tower_score=2"});
+  ASSERT_EQ(plain.size(), 2U);
+  for (size_t i = 0; i < plain.size(); ++i) {
+    EXPECT_EQ(without.at(i).at("loss"), plain[i].at("loss"));
+    EXPECT_GT(with.at(i).at("loss"), plain[i].at("loss"));
+    EXPECT_EQ(without[i].at("same_tower_masked"), 6 + 6);  // 3 x 2 cells of each batch
+    EXPECT_EQ(with[i].at("same_tower_masked"), 0);
+    EXPECT_FALSE(plain[i].contains("same_tower_masked"));
+  }
+}
+
+TEST_F(TrainLabels, AnObjectiveWithoutSameTowerNegativesRefusesTheirFilter) {
+  ExpectFailure(2,
+                "--set data.masks.same_tower_score=0.9: data.masks.same_tower_score does nothing "
+                "here: objective infonce has no same-tower negatives, which samtone and pair have",
+                With(kScaled, {"--set", "data.masks.same_tower_score=0.9"}));
+}
+
 TEST_F(TrainLabels, WithoutFilterNothingIsCounted) {
   ASSERT_EQ(Train(kScaled).exit_code, 0);
   EXPECT_THAT(ReadFile(Path("run/metrics.jsonl")), testing::Not(HasSubstr("false_negatives")));
