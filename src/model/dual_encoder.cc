@@ -122,6 +122,8 @@ bool MakesOtherScores(const weights::ModelFolder& folder, const LoadOptions& opt
       width_of(*options.dimensions) != width_of(folder.truncate_dim.value_or(0))) {
     return true;
   }
+  if (options.layers && std::cmp_less(*options.layers, folder.encoder.layers.size())) return true;
+  if (options.reinitialize_layers > 0) return true;
   if (options.projection || options.head || !options.document_folder.empty()) return true;
   if (!options.training.adapter.empty()) return true;
   const weights::Pooling& pooling = weights::PoolingOf(folder);

@@ -28,8 +28,10 @@ namespace tandem::model {
 enum class TextKind { kQuery, kDocument };
 
 struct LoadOptions {
-  std::optional<double> dropout;  // none: the folder's config.json decides
-  std::optional<bool> is_causal;  // of decoders; none: the folder's config.json decides
+  std::optional<double> dropout;    // none: the folder's config.json decides
+  std::optional<bool> is_causal;    // of decoders; none: the folder's config.json decides
+  std::optional<int64_t> layers;    // the encoder's first ones; none: all
+  int64_t reinitialize_layers = 0;  // so many of its last layers start anew (new_layers.h)
   // Longer texts are cut. 0: as long as the encoder's position table. Where there is none, the
   // folder's tandem.json decides, else its other files (weights::TokenizerSettings).
   std::optional<size_t> max_query_tokens;
@@ -44,7 +46,7 @@ struct LoadOptions {
   // (weights/modules/prediction_head.h); a classifier's folder may then be the base.
   bool head = false;
   std::optional<int64_t> projection;  // width of a new Dense module; none: no new module
-  uint64_t seed = 0;                  // of the new module's weights, and of new adapters'
+  uint64_t seed = 0;                  // of the new module's weights, new layers, and new adapters'
   weights::PoolingChange pooling;     // of both towers
 
   // Replaces a prompt above: the name of one of the folder's prompts, or a text

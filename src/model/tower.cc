@@ -11,10 +11,12 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "model/encoders/transformer.h"
+#include "model/training/new_layers.h"
 #include "tensor/core/device_memory.h"
 #include "tensor/core/functions/functions.h"
 #include "tensor/core/tensor.h"
 #include "text/load/known_files.h"
+#include "weights/folders/keep_layers.h"
 #include "weights/modules/prediction_head.h"
 #include "weights/settings/prompt_choice.h"
 
@@ -23,8 +25,10 @@ namespace {
 
 std::unique_ptr<Encoder> MakeEncoder(const weights::ModelFolder& folder, const TrainingPlan& plan,
                                      const LoadOptions& options) {
-  auto encoder = MakeTransformer(folder.encoder, options.dropout, TensorsOf(folder, plan),
-                                 AdaptersOf(plan, options.seed));
+  auto encoder = MakeTransformer(
+      folder.encoder, options.dropout,
+      WithNewLayers(TensorsOf(folder, plan), folder, options.reinitialize_layers, options.seed),
+      AdaptersOf(plan, options.seed));
   if (plan.pack_on_use) encoder->PackFrozenOnUse();
   return encoder;
 }
@@ -72,6 +76,14 @@ std::string ModuleText(const weights::HeadModule& module) {
   return "normalize\n";
 }
 
+void KeepLayers(int64_t layers, weights::ModelFolder* folder) {
+  try {
+    weights::KeepLayers(folder, layers);
+  } catch (const UsageError& error) {
+    throw TrainingProblem("model.layers", error.what());
+  }
+}
+
 void AddHead(weights::ModelFolder* folder) {
   try {
     weights::AddPredictionHead(folder);
@@ -84,6 +96,7 @@ void AddHead(weights::ModelFolder* folder) {
 weights::ModelFolder Changed(weights::ModelFolder folder, const LoadOptions& options,
                              weights::TandemFile* file) {
   if (options.is_causal) weights::SetCausal(&folder, *options.is_causal);
+  if (options.layers) KeepLayers(*options.layers, &folder);
   const std::filesystem::path& adapter = options.training.adapter;
   bool has_projection = false;
   if (!adapter.empty()) {
@@ -300,6 +313,12 @@ void Tower::SaveAdapter(const std::filesystem::path& path, const std::string& ba
   weights::WriteAdapterFolder(path, settings, tensors.tensors, [&](const auto& folder) {
     weights::WriteModulesAndSettings(folder_, changes, folder);
   });
+  if (folder_.kept_layers) {
+    Warn(
+        fmt::format("{}: an adapter cannot say that its base was cut to {} layers (model.layers); "
+                    "model/ holds the whole model, which does",
+                    path.native(), *folder_.kept_layers));
+  }
   if (!folder_.is_causal) return;
   Warn(
       fmt::format("{}: an adapter cannot say that its base became {} (model.is_causal); {} "

@@ -133,20 +133,27 @@ std::string_view Unprefixed(std::string_view name, const Architecture& architect
   return name;
 }
 
+std::optional<int64_t> LayerIn(std::string_view name, const Architecture& architecture,
+                               const EncoderSpec& spec) {
+  name = Unprefixed(name, architecture);
+  if (!name.starts_with(spec.layer_prefix)) return std::nullopt;
+  name.remove_prefix(spec.layer_prefix.size());
+  uint32_t index = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), index);
+  if (error != std::errc()) return std::nullopt;
+  return index;
+}
+
 // Throws where a file has a layer that config.json does not count.
 void CheckNoFurtherLayers(const WeightFiles& weights, const Architecture& architecture,
                           const EncoderSpec& spec) {
   for (const TensorView* view : weights.tensors()) {
-    std::string_view name = Unprefixed(view->name, architecture);
-    if (!name.starts_with(spec.layer_prefix)) continue;
-    name.remove_prefix(spec.layer_prefix.size());
-    size_t index = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), index);
-    if (error != std::errc() || index < spec.layers.size()) continue;
+    const std::optional<int64_t> index = LayerIn(view->name, architecture, spec);
+    if (!index || std::cmp_less(*index, spec.layers.size())) continue;
     throw ModelError(weights.FileOf(view->name).native(), view->name,
                      fmt::format("belongs to layer {} (from 0), but config.json says {} is {}; one "
                                  "of the two is of another model",
-                                 index, spec.layers_key, spec.layers.size()));
+                                 *index, spec.layers_key, spec.layers.size()));
   }
 }
 
@@ -184,6 +191,10 @@ void BindEncoderTensors(const WeightFiles& weights, EncoderSpec* spec) {
   const Architecture& architecture = *FindArchitecture(spec->model_type);
   CheckNoFurtherLayers(weights, architecture, *spec);
   BindTensors(weights, spec->model_type, &spec->tensors);
+}
+
+std::optional<int64_t> LayerOf(std::string_view name, const EncoderSpec& spec) {
+  return LayerIn(name, *FindArchitecture(spec.model_type), spec);
 }
 
 void BindTensors(const WeightFiles& weights, std::string_view model_type,

@@ -52,6 +52,9 @@ EncoderSpec ReadEncoderSpec(const std::filesystem::path& path,
 // beta). Throws ModelError for a tensor that is missing, has another shape or is not F32, F16 or
 // BF16, and for weights of more layers than config.json has.
 void BindEncoderTensors(const WeightFiles& weights, EncoderSpec* spec);
+// The layer, from 0, that a tensor of this name (as files or canonically) belongs to; none: it is
+// of no layer.
+std::optional<int64_t> LayerOf(std::string_view name, const EncoderSpec& spec);
 // Binds other tensors of a model whose encoder has this model_type.
 void BindTensors(const WeightFiles& weights, std::string_view model_type,
                  std::vector<EncoderTensor>* tensors);

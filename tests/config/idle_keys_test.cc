@@ -18,6 +18,7 @@ std::string LineOf(const RecipeKey& key) {
   static const std::map<std::string, std::string> kValues = {
       {"model.document_base", "\"m\""},
       {"model.projection", "8"},
+      {"model.layers", "2"},
       {"model.pooling", "\"max\""},
       {"model.include_prompt", "false"},
       {"model.max_query_tokens", "8"},
@@ -88,6 +89,8 @@ class IdleKey : public testing::Test {
       {"model.towers", {}},
       {"model.document_base", {"", "model.towers = 'separate'"}},
       {"model.projection", {}},
+      {"model.layers", {}},
+      {"model.reinitialize_layers", {}},
       {"model.head", {}},
       {"model.pooling", {}},
       {"model.include_prompt", {}},

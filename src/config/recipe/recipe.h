@@ -18,6 +18,8 @@ struct ModelRecipe {
   std::string base;  // folder
   std::string towers = "shared";
   std::optional<std::string> document_base;    // folder; none: `base`. Not for shared towers
+  std::optional<int64_t> layers;               // the encoder's first ones; none: all
+  int64_t reinitialize_layers = 0;             // of the encoder's last ones
   bool head = false;                           // the prediction head of classifiers as pooler
   std::optional<int64_t> projection;           // none: no new projection
   std::optional<std::string> pooling;          // a mode; none: the folder's

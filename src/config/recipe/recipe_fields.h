@@ -93,6 +93,18 @@ void VisitModel(R& model, Visitor& visitor) {
                  .unset_doc = "`base`",
                  .on_resume = OnResume::kMayChange,
                  .condition = kTwoTowers});
+  visitor.Field("layers", model.layers,
+                {.doc = "keep the encoder's first layers only, of both towers; the written "
+                        "`config.json` says so",
+                 .unit = "layers",
+                 .range = {1, 1024},
+                 .unset_doc = "all"});
+  visitor.Field("reinitialize_layers", model.reinitialize_layers,
+                {.doc = "so many of the encoder's last layers start from random weights, drawn by "
+                        "`seed` as BERT's are (config.json's `initializer_range`), for a weaker "
+                        "base",
+                 .unit = "layers",
+                 .range = {0, 1024}});
   visitor.Field("head", model.head,
                 {.doc = "of ModernBERT: the prediction head of its task models, with the base's "
                         "weights of it, follows pooling as a Dense and a LayerNorm module"});

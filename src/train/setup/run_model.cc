@@ -32,6 +32,8 @@ std::unique_ptr<model::DualEncoder> LoadRunModel(const config::LoadedRecipe& loa
   }
   const model::LoadOptions options{.dropout = model.dropout,
                                    .is_causal = model.is_causal,
+                                   .layers = model.layers,
+                                   .reinitialize_layers = model.reinitialize_layers,
                                    .max_query_tokens = Length(model.max_query_tokens),
                                    .max_document_tokens = Length(model.max_document_tokens),
                                    .query_prompt = model.query_prompt,

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,9 @@ struct ModelFolder {
   EncoderSpec encoder;  // its tensors are all present, of the right shape and type
   // The value that SetCausal set, to be written to config.json; none leaves config.json's own.
   std::optional<bool> is_causal;
+  // The number of layers that KeepLayers left, to be written to config.json; none: all.
+  std::optional<int64_t> kept_layers;
+  std::set<const TensorView*> dropped_tensors;  // of the other layers; they are not written
   std::vector<HeadModule> head;  // after the encoder, in order; exactly one Pooling, the first
   int64_t embedding_width = 0;   // E, after the head
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "base/files/atomic_folder.h"
 #include "base/files/files.h"
 #include "base/json/json.h"
+#include "weights/folders/keep_layers.h"
 #include "weights/folders/tandem_file.h"
 #include "weights/settings/settings_file.h"
 
@@ -41,11 +43,14 @@ Replacements ByName(const FolderChanges& changes) {
   return by_name;
 }
 
-// All tensors of `weights`, replaced where there is a replacement under prefix + name.
+// All tensors of `weights` but those of `dropped`, replaced where there is a replacement under
+// prefix + name.
 std::vector<TensorToWrite> Merge(const WeightFiles& weights, const std::string& prefix,
-                                 Replacements* replacements) {
+                                 Replacements* replacements,
+                                 const std::set<const TensorView*>& dropped = {}) {
   std::vector<TensorToWrite> merged;
   for (const TensorView* tensor : weights.tensors()) {
+    if (dropped.contains(tensor)) continue;
     merged.push_back(Unchanged(*tensor));
     const auto found = replacements->find(prefix + tensor->name);
     if (found == replacements->end()) continue;
@@ -102,16 +107,18 @@ Dtype WrittenDtype(const ModelFolder& source, const FolderChanges& changes) {
   return dtype;
 }
 
-// The source's bytes, unless the encoder's type or direction changed: readers load the type that it
-// names.
+// The source's bytes, unless the encoder's type, direction or layers changed: readers load the type
+// that it names.
 std::string ConfigText(const ModelFolder& source, const FolderChanges& changes) {
   const std::filesystem::path path = source.encoder_path / "config.json";
   const Dtype dtype = WrittenDtype(source, changes);
   const bool new_dtype = dtype != source.encoder.tensors.front().view->dtype;
-  if (!new_dtype && !source.is_causal) return ReadModelFile(path, kMaxSettingsBytes);
+  if (!new_dtype && !source.is_causal && !source.kept_layers)
+    return ReadModelFile(path, kMaxSettingsBytes);
   Json config = ReadToRewrite(path);
   if (new_dtype) config[config.contains("dtype") ? "dtype" : "torch_dtype"] = DtypeInConfig(dtype);
   if (source.is_causal) config["is_causal"] = *source.is_causal;
+  if (source.kept_layers) SetLayers(source.encoder.layers_key, *source.kept_layers, &config);
   return config.Dump(2) + "\n";
 }
 
@@ -299,7 +306,8 @@ void WriteModelFolder(const ModelFolder& source, const FolderChanges& changes,
   AtomicFolder target(path);
   const std::filesystem::path& folder = target.staging();
   Replacements replacements = ByName(changes);
-  WriteSafetensors(folder / "model.safetensors", Merge(*source.weights, "", &replacements),
+  WriteSafetensors(folder / "model.safetensors",
+                   Merge(*source.weights, "", &replacements, source.dropped_tensors),
                    source.weights->metadata());
   WriteModules(source, folder, &replacements);
   if (!replacements.empty()) {
