@@ -174,7 +174,19 @@ struct TrainRecipe {
   bool operator==(const TrainRecipe&) const = default;
 };
 
-// Off when neither `data` nor `holdout` is given; at most one of them is set after parsing.
+// One of several data sets that a run validates on.
+struct ValidationSourceRecipe {
+  std::string path;                            // folder or file
+  std::optional<std::string> split;            // none: dev, of a folder
+  std::optional<int64_t> queries;              // none: all that are judged
+  std::optional<int64_t> pool;                 // documents; none: the whole corpus
+  std::optional<std::string> query_prompt;     // none: the model's
+  std::optional<std::string> document_prompt;  // none: the model's
+  bool operator==(const ValidationSourceRecipe&) const = default;
+};
+
+// Off when none of `data`, `holdout` and `sources` is given; at most one of them is set after
+// parsing.
 struct ValidationRecipe {
   std::optional<std::string> data;
   std::string split = "dev";
@@ -187,7 +199,8 @@ struct ValidationRecipe {
   bool ignore_identical_ids = false;       // no document is ranked for the query with its id
   Quantity every = Quantity::Percent(10);  // of the run's steps
   int64_t patience = 3;                    // validations without improvement; 0: never stop early
-  bool enabled() const { return data.has_value() || holdout.has_value(); }
+  std::vector<ValidationSourceRecipe> sources;  // none: `data` or `holdout`
+  bool enabled() const { return data.has_value() || holdout.has_value() || !sources.empty(); }
   bool by_loss() const { return measure == "loss"; }  // the one measure that eval does not have
   bool ranks() const { return enabled() && !by_loss(); }
   bool operator==(const ValidationRecipe&) const = default;

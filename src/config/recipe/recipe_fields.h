@@ -26,6 +26,7 @@
 #include "config/recipe/source_fields.h"
 #include "config/recipe/sources.h"
 #include "config/recipe/study_fields.h"
+#include "config/recipe/validation_fields.h"
 
 namespace tandem::config {
 
@@ -48,20 +49,6 @@ inline constexpr FieldCondition kSeveralTasks = {
 inline constexpr FieldCondition kScaledLearningRate = {
     "optimizer.learning_rate_scaling = \"sqrt_batch\"",
     [](const Recipe& recipe) { return recipe.optimizer.learning_rate_scaling == "sqrt_batch"; }};
-inline constexpr FieldCondition kValidation = {
-    "validation.data (with validation.split) or validation.holdout",
-    [](const Recipe& recipe) { return recipe.validation.enabled(); }};
-inline constexpr FieldCondition kRankedValidation = {
-    "validation.data or validation.holdout, and another validation.measure than \"loss\", which "
-    "ranks no documents",
-    [](const Recipe& recipe) { return recipe.validation.ranks(); }};
-inline constexpr FieldCondition kValidationData = {
-    "validation.data; held-out queries keep the prompts that they are trained with",
-    [](const Recipe& recipe) { return recipe.validation.data.has_value(); }};
-inline constexpr FieldCondition kValidationSplits = {
-    "a folder with judgements of several splits as validation.data", [](const Recipe& recipe) {
-      return recipe.validation.data.has_value() && !HoldsLines(*recipe.validation.data);
-    }};
 
 template <MaybeConst<Recipe> R, typename Visitor>
 void VisitRun(R& recipe, Visitor& visitor) {
@@ -276,60 +263,6 @@ void VisitTrain(R& train, Visitor& visitor) {
                  .unset_doc = "2 while the run is under way; of a finished run what a longer one "
                               "would go on from",
                  .on_resume = OnResume::kMayChange});
-}
-
-template <MaybeConst<ValidationRecipe> R, typename Visitor>
-void VisitValidation(R& validation, Visitor& visitor) {
-  visitor.Table("validation", "Measured while training; give `data` (with `split`) or `holdout`");
-  visitor.Field("data", validation.data,
-                {.doc = "data set folder",
-                 .unset_doc = "`holdout` decides; without it nothing is validated",
-                 .on_resume = OnResume::kMayChange});
-  visitor.Field("split", validation.split,
-                {.doc = "which judgements of `data`", .condition = kValidationSplits});
-  visitor.Field("query_prompt", validation.query_prompt,
-                {.doc = "text put before every query of `data`",
-                 .unset_doc = "`model.query_prompt`",
-                 .condition = kValidationData});
-  visitor.Field("document_prompt", validation.document_prompt,
-                {.doc = "text put before every document of `data`",
-                 .unset_doc = "`model.document_prompt`",
-                 .condition = kValidationData});
-  visitor.Field("holdout", validation.holdout,
-                {.doc = "training queries that are kept out of training",
-                 .unit = "queries",
-                 .unset_doc = "`data` decides"});
-  visitor.Field("measure", validation.measure,
-                {.doc = "what decides which model is best: a measure, or \"loss\"",
-                 .condition = kValidation});
-  visitor.Field("report", validation.report,
-                {.doc = "further measures that are written to metrics.jsonl and decide nothing",
-                 .unset_doc = "none",
-                 .condition = kRankedValidation});
-  visitor.Field("pool", validation.pool,
-                {.doc = "rank so many documents of the corpus only: those that are judged for the "
-                        "validation queries, and others drawn by `seed`",
-                 .unit = "documents",
-                 .range = {1, 4294967295},
-                 .unset_doc = "the whole corpus",
-                 .condition = kRankedValidation});
-  visitor.Field("ignore_identical_ids", validation.ignore_identical_ids,
-                {.doc = "leave out of a query's ranking the document that has its id, unless that "
-                        "is judged relevant",
-                 .elsewhere = "BEIR: `ignore_identical_ids`, its default",
-                 .condition = kRankedValidation});
-  visitor.Field(
-      "every", validation.every,
-      {.doc = "of the run's steps; the last one validates too. A share is rounded up, and "
-              "none validates that is less than a quarter of it before the last",
-       .unit = "steps",
-       .on_resume = OnResume::kMayChange,
-       .condition = kValidation});
-  visitor.Field("patience", validation.patience,
-                {.doc = "validations without improvement before training stops; 0: never",
-                 .unit = "validations",
-                 .range = {0, 1e6},
-                 .condition = kValidation});
 }
 
 template <MaybeConst<Recipe> R, typename Visitor>

@@ -26,6 +26,7 @@ std::vector<TomlLayer> MakeLayers(std::string_view text, std::string_view name,
 
 void Fill(Recipe& recipe, RecipeReader& reader) {
   recipe.data.sources.resize(reader.LengthOf("data.source"));
+  recipe.validation.sources.resize(reader.LengthOf("validation.source"));
   VisitRecipe(recipe, reader);
 }
 
@@ -34,6 +35,28 @@ void DropUnusedSources(const RecipeReader& reader, DataRecipe& data) {
   const std::optional<Found> train = reader.Find("data.train");
   const std::optional<Found> sources = reader.Find("data.source");
   if (train && sources && train->layer > 0 && sources->layer == 0) data.sources.clear();
+}
+
+// `--set validation.data` and `--set validation.holdout` take the file's list out of use.
+void CheckValidation(RecipeReader& reader, ValidationRecipe& validation) {
+  const std::string_view dropped = reader.Exclude("validation.data", "validation.holdout");
+  if (dropped == "validation.data") validation.data.reset();
+  if (dropped == "validation.holdout") validation.holdout.reset();
+  for (const char* key : {"validation.data", "validation.holdout"}) {
+    if (reader.Exclude(key, "validation.source") == "validation.source") validation.sources.clear();
+  }
+  if (!validation.enabled() && reader.HasEmptyTable("validation")) {
+    reader.Complain("validation", "needs data (with split), holdout or [[validation.source]]");
+  }
+  if (!validation.sources.empty() && validation.by_loss()) {
+    reader.Complain("validation.measure",
+                    "is \"loss\", which data sets of [[validation.source]] are not measured by: "
+                    "give a measure of rankings, or validation.data");
+  }
+  if (validation.every.IsZero()) {
+    reader.Complain("validation.every",
+                    "must be more than 0; to validate never, leave out [validation]");
+  }
 }
 
 void CheckDimensions(RecipeReader& reader, const ModelRecipe& model) {
@@ -58,9 +81,7 @@ void CheckTogether(RecipeReader& reader, Recipe& recipe) {
     recipe.train.batch_tokens.reset();
   }
   if (recipe.train.batch_tokens.has_value()) recipe.train.batch.reset();
-  const std::string_view validation = reader.Exclude("validation.data", "validation.holdout");
-  if (validation == "validation.data") recipe.validation.data.reset();
-  if (validation == "validation.holdout") recipe.validation.holdout.reset();
+  CheckValidation(reader, recipe.validation);
   CheckDimensions(reader, recipe.model);
   DataRecipe& data = recipe.data;
   DropUnusedSources(reader, data);
@@ -74,15 +95,8 @@ void CheckTogether(RecipeReader& reader, Recipe& recipe) {
   for (const SourceProblem& problem : ProblemsOfSources(data)) {
     reader.Complain(problem.key, problem.text);
   }
-  if (!recipe.validation.enabled() && reader.HasEmptyTable("validation")) {
-    reader.Complain("validation", "needs data (with split) or holdout");
-  }
   if (!recipe.mining.enabled() && reader.HasEmptyTable("mining")) {
     reader.Complain("mining", "needs every");
-  }
-  if (recipe.validation.every.IsZero()) {
-    reader.Complain("validation.every",
-                    "must be more than 0; to validate never, leave out [validation]");
   }
 }
 

@@ -208,6 +208,7 @@ class RecipeReader {
     Recipe alone;
     RecipeReader reader(layers_.first(1), catalogues_);
     alone.data.sources.resize(reader.LengthOf("data.source"));
+    alone.validation.sources.resize(reader.LengthOf("validation.source"));
     VisitRecipe(alone, reader);
     for (const RecipeKey& key : RecipeKeys(alone, catalogues_)) {
       if (key.path() == path) return !key.idle.empty();

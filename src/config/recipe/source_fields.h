@@ -48,9 +48,11 @@ inline constexpr FieldCondition kTrainingSplits = {
 inline constexpr FieldCondition kTrainingLines = {
     "a file of lines as data.train; a folder has its grades in its judgements", TrainsOnLines};
 inline constexpr FieldCondition kLines = {
-    "a file of lines as data.train or validation.data", [](const Recipe& recipe) {
-      const std::optional<std::string>& validation = recipe.validation.data;
-      return TrainsOnLines(recipe) || (validation && HoldsLines(*validation));
+    "a file of lines as data.train, or to validate on", [](const Recipe& recipe) {
+      const ValidationRecipe& validation = recipe.validation;
+      return TrainsOnLines(recipe) || (validation.data && HoldsLines(*validation.data)) ||
+             std::any_of(validation.sources.begin(), validation.sources.end(),
+                         [](const auto& source) { return HoldsLines(source.path); });
     }};
 inline constexpr FieldCondition kNoSources = {
     "a recipe without [[data.source]], which names several data sets",

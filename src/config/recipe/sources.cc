@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
 
 namespace tandem::config {
@@ -61,6 +62,33 @@ std::optional<std::string> QueryPromptOf(const std::vector<SourceRecipe>& source
 std::optional<std::string> DocumentPromptOf(const std::vector<SourceRecipe>& sources,
                                             size_t place) {
   return PromptOf(sources, place, &SourceRecipe::document_prompt);
+}
+
+namespace {
+
+std::string LastPart(const std::string& path) {
+  const std::filesystem::path normal = std::filesystem::path(path).lexically_normal();
+  return (normal.has_filename() ? normal : normal.parent_path()).filename().native();
+}
+
+bool IsTwice(const std::vector<std::string>& names, const std::string& name) {
+  return std::count(names.begin(), names.end(), name) > 1;
+}
+
+}  // namespace
+
+std::vector<std::string> NamesOf(const std::vector<ValidationSourceRecipe>& sources) {
+  std::vector<std::string> names, with_split, unique;
+  for (const ValidationSourceRecipe& source : sources) {
+    names.push_back(LastPart(source.path));
+    with_split.push_back(fmt::format("{}/{}", names.back(), source.split.value_or("dev")));
+  }
+  for (size_t i = 0; i < sources.size(); ++i) {
+    unique.push_back(!IsTwice(names, names[i])             ? names[i]
+                     : !IsTwice(with_split, with_split[i]) ? with_split[i]
+                                                           : fmt::format("{}/{}", names[i], i + 1));
+  }
+  return unique;
 }
 
 std::vector<SourceProblem> ProblemsOfSources(const DataRecipe& data) {

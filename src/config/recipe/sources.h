@@ -30,4 +30,8 @@ struct SourceProblem {
 // different prompts.
 std::vector<SourceProblem> ProblemsOfSources(const DataRecipe& data);
 
+// A name for each data set to validate on, by which logs tell them apart: the last part of its
+// path; where others have the same, its split with it, and where that is not enough, its number.
+std::vector<std::string> NamesOf(const std::vector<ValidationSourceRecipe>& sources);
+
 }  // namespace tandem::config

@@ -114,7 +114,9 @@ std::vector<std::string> MeasureNames(const ReportInput& input) {
   }
   for (const RunRecord& run : input.runs) {
     for (const ValidationRow& row : run.log.validations) {
-      for (const NamedNumber& number : row.measures) add(number.name);
+      for (const NamedNumber& number : row.measures) {
+        if (number.name.find('[') == std::string::npos) add(number.name);  // not of one data set
+      }
     }
   }
   return names;

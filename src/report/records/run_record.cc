@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "config/recipe/sources.h"
 #include "sampling/audit/audit_file.h"
 
 namespace tandem::report {
@@ -59,6 +60,10 @@ std::optional<ValidationFacts> ValidationFactsOf(const config::Recipe& recipe) {
   if (validation.data) {
     return ValidationFacts{.data = NameOf(*validation.data),
                            .split = IsFileOfLines(*validation.data) ? "" : validation.split};
+  }
+  if (!validation.sources.empty()) {
+    return ValidationFacts{
+        .data = fmt::format("{}", fmt::join(config::NamesOf(validation.sources), ", "))};
   }
   std::vector<std::string> names;
   for (const std::string& path : recipe.data.paths()) names.push_back(NameOf(path));

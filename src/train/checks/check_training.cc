@@ -74,7 +74,7 @@ std::string Counts(const Trainer& trainer, const RunPlan& plan) {
   }
   if (trainer.validator != nullptr) {
     text += fmt::format("validation: {} on {} queries, every {}{} steps\n",
-                        trainer.validator->name(), inputs.data.ValidationCorpus().judged.size(),
+                        trainer.validator->name(), trainer.validator->queries(),
                         plan.validate_share > 0 ? "about " : "", plan.validate_every);
   }
   return text;

@@ -20,6 +20,7 @@
 #include "data/read_dataset.h"
 #include "train/inputs/label_keys.h"
 #include "train/inputs/read_sources.h"
+#include "train/inputs/validation_sources.h"
 
 namespace tandem::train {
 namespace {
@@ -56,6 +57,17 @@ void AddMissing(RunningHash& fingerprint, const data::Dataset& dataset, const da
   }
 }
 
+void AddValidation(RunningHash& fingerprint, const data::Dataset& dataset,
+                   const std::optional<data::Qrels>& qrels) {
+  if (qrels) AddMissing(fingerprint, dataset, *qrels);
+  Add(fingerprint, dataset.queries);
+  Add(fingerprint, dataset.documents);
+  for (const data::JudgedQuery& query : dataset.judged) {
+    fingerprint.Add(uint64_t{query.query});
+    Add(fingerprint, query.judgements);
+  }
+}
+
 uint64_t FingerprintOf(const RunData& data) {
   RunningHash fingerprint;
   Add(fingerprint, data.set.queries);
@@ -65,14 +77,9 @@ uint64_t FingerprintOf(const RunData& data) {
     Add(fingerprint, query.positives);
     Add(fingerprint, query.others);
   }
-  if (data.validation_qrels) AddMissing(fingerprint, *data.validation, *data.validation_qrels);
-  if (data.validation) {
-    Add(fingerprint, data.validation->queries);
-    Add(fingerprint, data.validation->documents);
-    for (const data::JudgedQuery& query : data.validation->judged) {
-      fingerprint.Add(uint64_t{query.query});
-      Add(fingerprint, query.judgements);
-    }
+  if (data.validation) AddValidation(fingerprint, *data.validation, data.validation_qrels);
+  for (const ValidationSource& source : data.validation_sources) {
+    AddValidation(fingerprint, source.dataset, source.qrels);
   }
   return fingerprint.value();
 }
@@ -103,16 +110,16 @@ void HoldOut(const config::LoadedRecipe& loaded, RunData& data) {
 }
 
 // Throws DataError if the validation data's prompt differs from that of the training data, which
-// validation queries get too unless the recipe gives them another.
-void CheckSamePrompt(const data::Dataset& validation, const config::Recipe& recipe,
-                     const std::string& prompt) {
+// validation queries get too unless the recipe gives them another by `key`.
+void CheckSamePrompt(const data::Dataset& validation, const std::optional<std::string>& given,
+                     const std::string& prompt, std::string_view key) {
   if (validation.query_prompt.empty() || validation.query_prompt == prompt) return;
-  if (recipe.validation.query_prompt) return;
-  throw DataError(validation.file, 0, "",
-                  fmt::format("its queries have the prompt \"{}\", those of the training data "
-                              "\"{}\"; a model has one query prompt. validation.query_prompt says "
-                              "which one they get",
-                              validation.query_prompt, prompt));
+  if (given) return;
+  throw DataError(
+      validation.file, 0, "",
+      fmt::format("its queries have the prompt \"{}\", those of the training data \"{}\"; a model "
+                  "has one query prompt. {} says which one they get",
+                  validation.query_prompt, prompt, key));
 }
 
 bool IsSameFolder(const std::string& one, const std::string& other) {
@@ -145,13 +152,21 @@ void ReadValidation(const config::LoadedRecipe& loaded, RunData& data) {
 
 }  // namespace
 
+namespace {
+
+JudgedCorpus CorpusOf(const data::Dataset& dataset, const std::optional<data::Qrels>& qrels) {
+  return {.documents = &dataset.documents,
+          .queries = &dataset.queries,
+          .judged = dataset.judged,
+          .qrels = qrels ? &*qrels : nullptr};
+}
+
+}  // namespace
+
+JudgedCorpus ValidationSource::Corpus() const { return CorpusOf(dataset, qrels); }
+
 JudgedCorpus RunData::ValidationCorpus() const {
-  if (validation) {
-    return {.documents = &validation->documents,
-            .queries = &validation->queries,
-            .judged = validation->judged,
-            .qrels = validation_qrels ? &*validation_qrels : nullptr};
-  }
+  if (validation) return CorpusOf(*validation, validation_qrels);
   JudgedCorpus corpus{.documents = &set.documents, .queries = &set.queries};
   for (const uint32_t e : held_out) {
     const data::TrainingQuery& example = set.examples[e];
@@ -163,7 +178,8 @@ JudgedCorpus RunData::ValidationCorpus() const {
 }
 
 double RunData::RelevanceLevel(const config::DataRecipe& recipe) const {
-  return validation ? recipe.positive_grade : set.positive_grade;
+  const bool own = validation || !validation_sources.empty();
+  return own ? recipe.positive_grade : set.positive_grade;
 }
 
 namespace {
@@ -219,6 +235,31 @@ void LimitQueries(const config::Recipe& recipe, RunData& data) {
 
 }  // namespace
 
+namespace {
+
+// Reads `validation.data` or the sources, if there are any. Held-out queries come later.
+void ReadValidationData(const config::LoadedRecipe& loaded, const objective::Needs& needs,
+                        RunData& data) {
+  const config::ValidationRecipe& recipe = loaded.recipe.validation;
+  if (recipe.data) {
+    ReadValidation(loaded, data);
+    if (recipe.by_loss()) {
+      UseScores(*data.validation, loaded, needs);
+    } else {
+      UseScoresOfRanked(*data.validation, loaded, needs);
+    }
+    CheckSamePrompt(*data.validation, recipe.query_prompt, data.query_prompt,
+                    "validation.query_prompt");
+  }
+  data.validation_sources = ReadValidationSources(loaded, needs);
+  for (size_t i = 0; i < recipe.sources.size(); ++i) {
+    CheckSamePrompt(data.validation_sources[i].dataset, recipe.sources[i].query_prompt,
+                    data.query_prompt, fmt::format("validation.source.{}.query_prompt", i + 1));
+  }
+}
+
+}  // namespace
+
 RunData ReadRunData(const config::LoadedRecipe& loaded, const objective::Needs& needs) {
   const config::Recipe& recipe = loaded.recipe;
   RunData data;
@@ -234,15 +275,7 @@ RunData ReadRunData(const config::LoadedRecipe& loaded, const objective::Needs& 
   }
   data.training.resize(data.set.examples.size());
   std::iota(data.training.begin(), data.training.end(), 0);
-  if (recipe.validation.data) {
-    ReadValidation(loaded, data);
-    if (recipe.validation.by_loss()) {
-      UseScores(*data.validation, loaded, needs);
-    } else {
-      UseScoresOfRanked(*data.validation, loaded, needs);
-    }
-    CheckSamePrompt(*data.validation, recipe, data.query_prompt);
-  }
+  ReadValidationData(loaded, needs, data);
   data.fingerprint = FingerprintOf(data);
   if (recipe.validation.holdout) HoldOut(loaded, data);
   data.training = StudyLabels(data.set, std::move(data.training), recipe);

@@ -36,6 +36,16 @@ struct RunSource {
   std::optional<std::string> query_prompt, document_prompt;
 };
 
+// One of several data sets that a run validates on, [[validation.source]].
+struct ValidationSource {
+  std::string name;       // told from the others'
+  data::Dataset dataset;  // its judged queries are those that it is measured on
+  // All judgements of these queries, if it is a BEIR folder, as RunData::validation_qrels.
+  std::optional<data::Qrels> qrels;
+
+  JudgedCorpus Corpus() const;  // points into this object
+};
+
 struct RunData {
   data::TrainingSet set;
   std::vector<RunSource> sources;           // by TrainingQuery::source; at least one
@@ -46,14 +56,15 @@ struct RunData {
   // All judgements of `validation.data` if it is a BEIR folder whose documents are ranked,
   // including those of queries and documents that the folder lacks.
   std::optional<data::Qrels> validation_qrels;
+  std::vector<ValidationSource> validation_sources;
   // The query prompt of the lines of all training data, if no source has a prompt of its own;
   // empty: no prompt.
   std::string query_prompt;
   // Changes with every id, text, judgement and grade that was read.
   uint64_t fingerprint = 0;
 
-  // Returns the queries to validate on. Must be called only if validation is enabled. The result
-  // points into this object.
+  // Returns the queries of `validation.data` or `validation.holdout`, one of which must be given.
+  // The result points into this object.
   JudgedCorpus ValidationCorpus() const;
   // The grade from which a document of the validation corpus is relevant.
   double RelevanceLevel(const config::DataRecipe& recipe) const;

@@ -57,6 +57,12 @@ RunPrompts ValidationPrompts(const RunData& data, const config::ValidationRecipe
           TextPrompts(recipe.document_prompt.value_or(model.prompt(TextKind::kDocument)))};
 }
 
+RunPrompts SourcePrompts(const config::ValidationSourceRecipe& recipe,
+                         const model::DualEncoder& model) {
+  return {TextPrompts(recipe.query_prompt.value_or(model.prompt(TextKind::kQuery))),
+          TextPrompts(recipe.document_prompt.value_or(model.prompt(TextKind::kDocument)))};
+}
+
 void ReportPrompts(const RunData& data, const model::DualEncoder& model) {
   for (const RunSource& source : data.sources) {
     const auto note = [&](const std::optional<std::string>& prompt, std::string_view what) {

@@ -30,6 +30,11 @@ RunPrompts TrainingPrompts(const RunData& data, const model::DualEncoder& model)
 RunPrompts ValidationPrompts(const RunData& data, const config::ValidationRecipe& recipe,
                              const model::DualEncoder& model);
 
+// Returns the prompts of the texts of a [[validation.source]]: those that the recipe gives it, else
+// the model's.
+RunPrompts SourcePrompts(const config::ValidationSourceRecipe& recipe,
+                         const model::DualEncoder& model);
+
 // Notes the prompts of the sources that have their own, and warns if no text is trained with the
 // prompt that the model is saved with.
 void ReportPrompts(const RunData& data, const model::DualEncoder& model);

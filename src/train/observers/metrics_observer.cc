@@ -1,5 +1,7 @@
 #include "train/observers/metrics_observer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -63,6 +65,9 @@ void MetricsObserver::AfterValidation(const Loop& loop, const ValidationReport& 
   report::NamedNumbers measures = {{found.measure, found.value}};
   for (const MeasuredValue& further : found.further) {
     measures.push_back({further.measure, further.value});
+  }
+  for (const SourceValue& source : found.sources) {
+    measures.push_back({fmt::format("{}[{}]", found.measure, source.source), source.value});
   }
   metrics_.Write(report::ToJson(
       report::ValidationRow{.step = step, .measures = std::move(measures), .best = found.best}));

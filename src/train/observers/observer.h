@@ -59,6 +59,7 @@ struct ValidationReport {
   double seconds = 0;
   std::span<const MeasuredValue> further;  // of the measures in validation.report
   std::span<const QueryValue> queries;     // Validated::queries
+  std::span<const SourceValue> sources;    // Validated::sources
 };
 
 // The progress of a mining round.

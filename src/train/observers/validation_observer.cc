@@ -69,7 +69,9 @@ Next ValidationObserver::Validate(const Loop& loop) {
                             .best = best,
                             .seconds = seconds,
                             .further = found->further,
-                            .queries = found->queries});
+                            .queries = found->queries,
+                            .sources = found->sources});
+  NoteSources(step, value, found->sources);
   return OutOfPatience() ? Next::kStop : Next::kGoOn;
 }
 
@@ -97,6 +99,18 @@ bool ValidationObserver::Count(int64_t step, double value) {
   }
   state_.validations_without_improvement = best ? 0 : state_.validations_without_improvement + 1;
   return best;
+}
+
+// Notes the value of each data set, where there are several.
+void ValidationObserver::NoteSources(int64_t step, double mean,
+                                     const std::vector<SourceValue>& sources) const {
+  if (sources.empty()) return;
+  std::string values;
+  for (const SourceValue& source : sources) {
+    values += fmt::format("{}{} {:.4f}", values.empty() ? "" : ", ", source.source, source.value);
+  }
+  Note(fmt::format("validation at step {}: {} {:.4f}, the mean of {}", step, measure_, mean,
+                   values));
 }
 
 // Notes the time that validation took in this process. A resumed run does not know the times of

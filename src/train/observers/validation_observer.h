@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "config/recipe/recipe.h"
 #include "train/observers/observer.h"
@@ -67,6 +68,7 @@ class ValidationObserver final : public LoopObserver {
   void NoteCost() const;
   // Says once, early in the run, what makes validations take less of the time where they take much.
   void AdviseOnCost(const Loop& loop, double step_seconds);
+  void NoteSources(int64_t step, double mean, const std::vector<SourceValue>& sources) const;
   bool OutOfPatience() const {
     return patience_ > 0 && state_.validations_without_improvement >= patience_;
   }

@@ -13,6 +13,7 @@
 #include "base/files/files.h"
 #include "base/json/json.h"
 #include "base/log.h"
+#include "config/recipe/sources.h"
 #include "report/records/metrics_row.h"
 #include "train/checks/extension.h"
 #include "train/run/checkpoint.h"
@@ -23,6 +24,10 @@ namespace {
 
 // The data of validation: "data/mine, split dev", "held-out queries of data/pairs".
 std::string MeasuredOn(const config::Recipe& recipe) {
+  if (!recipe.validation.sources.empty()) {
+    return fmt::format("the mean of {}",
+                       fmt::join(config::NamesOf(recipe.validation.sources), ", "));
+  }
   const bool own = recipe.validation.data.has_value();
   std::vector<std::string> names = own ? std::vector{*recipe.validation.data} : recipe.data.paths();
   for (std::string& name : names) name = PortablePath(name);

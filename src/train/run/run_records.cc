@@ -37,6 +37,9 @@ config::Recipe PortableRecipe(config::Recipe recipe) {
   if (recipe.model.adapter) recipe.model.adapter = PortablePath(*recipe.model.adapter);
   recipe.data.train = PortablePath(recipe.data.train);
   for (config::SourceRecipe& source : recipe.data.sources) source.path = PortablePath(source.path);
+  for (config::ValidationSourceRecipe& source : recipe.validation.sources) {
+    source.path = PortablePath(source.path);
+  }
   if (recipe.validation.data) recipe.validation.data = PortablePath(*recipe.validation.data);
   return recipe;
 }

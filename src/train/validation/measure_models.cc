@@ -21,6 +21,11 @@ config::LoadedRecipe WithRankedValidation(config::LoadedRecipe loaded) {
                       "validation is missing: models are compared by it; give validation.data "
                       "(with validation.split) or validation.holdout");
   }
+  if (!validation.sources.empty()) {
+    throw loaded.ErrorAt("validation.source",
+                         "is not for this: models are compared by the queries of one data set; "
+                         "give validation.data or validation.holdout");
+  }
   if (validation.by_loss()) {
     throw loaded.ErrorAt("validation.measure",
                          "is \"loss\", which models of different objectives do not share; give a "

@@ -77,7 +77,8 @@ class MeasureValidator final : public Validator {
     for (const eval::Measure& measure : measures_) CheckPositives(measure);
     if (measures.pool) {
       pool_ = data::DrawPool(*corpus_.documents, corpus_.judged, *measures.pool, measures.seed);
-      Note(fmt::format("validation on {}", data::PoolText(*pool_, *measures.pool)));
+      Note(fmt::format("validation on {}{}{}", measures.source, measures.source.empty() ? "" : ": ",
+                       data::PoolText(*pool_, *measures.pool)));
     }
     judged_documents_ = pool_ ? pool_->judged_documents : JudgedDocuments(corpus_);
     TellOfQueriesInCorpus();

@@ -16,4 +16,10 @@ struct QueryValue {
   double value = 0;
 };
 
+// The value of the deciding measure on one of several data sets.
+struct SourceValue {
+  std::string source;  // its name
+  double value = 0;
+};
+
 }  // namespace tandem::train

@@ -27,9 +27,11 @@ using ValidationProgress = std::function<bool(double share)>;
 struct Validated {
   double value = 0;                    // decides which model is best
   std::vector<MeasuredValue> further;  // other measures, which decide nothing
-  // Of which `value` is the mean, ascending by id; empty for the loss, and for a measure that has
-  // no values of single queries.
+  // Of which `value` is the mean, ascending by id; empty for the loss, for a measure that has no
+  // values of single queries, and where `sources` are there.
   std::vector<QueryValue> queries;
+  // Of which `value` is the mean, if the run validates on several data sets.
+  std::vector<SourceValue> sources = {};
 };
 
 // The number of documents that a validation ranks, the size of their corpus, and how many of it are
@@ -79,6 +81,7 @@ struct RankingMeasures {
   std::optional<size_t> pool;
   uint64_t seed = 1;
   bool ignore_identical_ids = false;  // search::RetrieveOptions
+  std::string source = {};            // of several data sets, in notes; "": there is one
 };
 
 // Makes a validator that measures on a ranking of the corpus, or of a pool of it, for each judged

@@ -160,6 +160,14 @@ patience = 0
 [logging]
 every = 3
 )") {}
+
+  // Puts a list of [[validation.source]] in place of the recipe's validation data.
+  void ValidateOnSources(const std::string& sources) const {
+    std::string recipe = ReadFile(Path("recipe.toml"));
+    const size_t at = recipe.find("data = ", recipe.find("[validation]"));
+    recipe.erase(at, recipe.find("measure = ") - at);
+    WriteFileAtomically(Path("recipe.toml"), recipe + sources);
+  }
 };
 
 }  // namespace tandem

@@ -263,5 +263,53 @@ TEST_F(TrainValidation, ACheckpointOfAnEarlierVersionIsResumed) {
   EXPECT_THAT(got.at("model/README.md"), HasSubstr("| ndcg@10 |  | "));
 }
 
+// Several data sets: what decides is the mean of what `evaluate` finds on each.
+class TrainValidationSources : public TrainValidation {
+ protected:
+  TrainValidationSources() {
+    WriteTinyData(Path("more"), TinyWords(), {.documents = 40, .queries = 30, .seed = 2});
+    ValidateOnSources(fmt::format(
+        "[[validation.source]]\npath = \"{}\"\n[[validation.source]]\npath = \"{}\"\nsplit = "
+        "\"train\"\nqueries = 12\npool = 38\n",
+        Path("data"), Path("more")));
+  }
+};
+
+TEST_F(TrainValidationSources, TheMeanDecidesAndEachIsSaid) {
+  const ProgramResult result = Train("run");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto mean = Validations("run", "ndcg@10");
+  const auto data = Validations("run", "ndcg@10[data]"), more = Validations("run", "ndcg@10[more]");
+  ASSERT_GT(mean.size(), 2U);
+  double best = 0;
+  for (const auto& [step, value] : mean) {
+    EXPECT_NEAR(value, (data.at(step) + more.at(step)) / 2, 1e-12);
+    EXPECT_THAT(result.err,
+                HasSubstr(fmt::format("validation at step {}: ndcg@10 {:.4f}, the mean of data "
+                                      "{:.4f}, more {:.4f}\n",
+                                      step, value, data.at(step), more.at(step))));
+    best = std::max(best, value);
+  }
+  EXPECT_EQ(Metrics("run").back()["best_ndcg@10"], best);
+  EXPECT_THAT(result.err, HasSubstr("validation on more: 12 of 30 judged queries, 40 documents\n"));
+  EXPECT_THAT(result.err, HasSubstr("validation on more: a pool of 38 of 40 documents"));
+  EXPECT_THAT(result.err, HasSubstr(" on the mean of data, more"));
+  const ProgramResult evaluated =
+      RunTandem({"evaluate", "--model", Path("base"), "--dataset", Path("data"), "--split", "dev",
+                 "--measures", "ndcg@10", "--format", "json"});
+  EXPECT_NEAR(nlohmann::json::parse(evaluated.out)["measures"]["ndcg@10"].get<double>(), data.at(0),
+              1e-6);
+}
+
+TEST_F(TrainValidationSources, AResumedRunHasTheSameBytes) {
+  const std::vector<std::string> flags =
+      SetFlags({"train.keep_checkpoints=99", "data.swap_labels=0.3", "data.limit=25"});
+  ASSERT_EQ(Train("whole", flags).exit_code, 0);
+  ExpectTheSameFromEveryCheckpoint("whole", flags, 2);
+  const ProgramResult other = Train(
+      "whole", SetFlags({"train.keep_checkpoints=99", "data.swap_labels=0.3", "data.limit=26"}));
+  EXPECT_EQ(other.exit_code, 2);
+}
+
 }  // namespace
 }  // namespace tandem

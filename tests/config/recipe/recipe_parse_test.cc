@@ -200,10 +200,11 @@ INSTANTIATE_TEST_SUITE_P(
             "r.toml:5:16: train.epochs contradicts train.steps; give one of them"},
         Bad{"validation.data = \"d\"\nvalidation.holdout = \"5%\"",
             "r.toml:5:22: validation.holdout contradicts validation.data; give one of them"},
-        Bad{"[validation]", "r.toml:4:1: validation needs data (with split) or holdout"},
+        Bad{"[validation]",
+            "r.toml:4:1: validation needs data (with split), holdout or [[validation.source]]"},
         Bad{"[validation]\nmeasure = \"mrr\"",
             "r.toml:5:11: validation.measure does nothing here: it needs validation.data (with "
-            "validation.split) or validation.holdout"},
+            "validation.split), validation.holdout or [[validation.source]]"},
         Bad{"[validation]\nholdout = 5\nevery = 0",
             "r.toml:6:9: validation.every must be more than 0; to validate never, leave out "
             "[validation]"},

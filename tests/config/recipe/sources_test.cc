@@ -183,10 +183,78 @@ TEST(Sources, AreDocumentedOnce) {
   for (const RecipeKey& key : DocumentedKeys()) {
     if (!key.list.empty()) paths.push_back(key.path());
   }
-  EXPECT_THAT(paths, ElementsAre("data.source.path", "data.source.format", "data.source.split",
-                                 "data.source.weight", "data.source.task",
-                                 "data.source.query_prompt", "data.source.document_prompt"));
+  EXPECT_THAT(
+      paths,
+      ElementsAre("data.source.path", "data.source.format", "data.source.split",
+                  "data.source.weight", "data.source.task", "data.source.query_prompt",
+                  "data.source.document_prompt", "validation.source.path",
+                  "validation.source.split", "validation.source.queries", "validation.source.pool",
+                  "validation.source.query_prompt", "validation.source.document_prompt"));
   EXPECT_THAT(RecipeReference(kTestCatalogues), HasSubstr("\n## [[data.source]]\n"));
+  EXPECT_THAT(RecipeReference(kTestCatalogues), HasSubstr("\n## [[validation.source]]\n"));
+}
+
+const std::string kValidated = kLeast +
+                               "[[validation.source]]\n"
+                               "path = \"beir/a/\"\n"
+                               "queries = 256\n"
+                               "pool = 131072\n"
+                               "[[validation.source]]\n"
+                               "path = \"b\"\n"
+                               "split = \"test\"\n";
+
+TEST(ValidationSources, AreReadAndTurnValidationOn) {
+  const ValidationRecipe validation =
+      ParseTest(kValidated + "[validation]\nmeasure = \"map\"\n").recipe.validation;
+  EXPECT_EQ(validation.sources,
+            (std::vector<ValidationSourceRecipe>{
+                {.path = "beir/a/", .split = {}, .queries = 256, .pool = 131072},
+                {.path = "b", .split = "test"}}));
+  EXPECT_TRUE(validation.ranks());
+  const Recipe recipe = ParseTest(kValidated).recipe;
+  EXPECT_EQ(ParseTest(FormatRecipe(recipe, kTestCatalogues)).recipe, recipe);
+}
+
+TEST(ValidationSources, ExcludeTheOneDataSetAndTheLoss) {
+  EXPECT_EQ(ParseProblem(kValidated + "[validation]\ndata = \"v\"\n"),
+            "r.toml:12:8: validation.data contradicts validation.source; give one of them");
+  EXPECT_EQ(ParseProblem("validation.holdout = 5\n" + kLeast + "[[validation.source]]\npath = 'a'"),
+            "r.toml:5:1: validation.source contradicts validation.holdout; give one of them");
+  EXPECT_THAT(ParseProblem(kValidated + "[validation]\nmeasure = \"loss\"\n"),
+              HasSubstr("r.toml:12:11: validation.measure is \"loss\", which data sets of "
+                        "[[validation.source]] are not measured by"));
+  EXPECT_THAT(ParseProblem(kValidated + "[validation]\npool = 5\n"),
+              HasSubstr("r.toml:12:8: validation.pool does nothing here: it needs"));
+  EXPECT_EQ(ParseProblem(kValidated + "queries = 0\n"),
+            "r.toml:11:11: validation.source.2.queries must be from 1 to 4294967295 queries, found "
+            "0");
+  EXPECT_EQ(ParseProblem(kLeast + "[[validation.source]]\nsplit = 'a'\n"),
+            "r.toml:4:1: validation.source.1.path is missing (data set folder or file)");
+}
+
+TEST(ValidationSources, SetTakesTheFilesListOutOfUse) {
+  const ValidationRecipe validation =
+      ParseTest(kValidated, {"validation.data=v"}).recipe.validation;
+  EXPECT_TRUE(validation.sources.empty());
+  EXPECT_EQ(validation.data, "v");
+  EXPECT_EQ(
+      ParseTest(kValidated, {"validation.source.2.queries=7"}).recipe.validation.sources[1].queries,
+      7);
+}
+
+TEST(ValidationSources, HaveNamesThatTellThemApart) {
+  const auto names = [](const std::vector<std::pair<std::string, std::string>>& paths) {
+    std::vector<ValidationSourceRecipe> sources;
+    for (const auto& [path, split] : paths) {
+      sources.push_back({.path = path});
+      if (!split.empty()) sources.back().split = split;
+    }
+    return NamesOf(sources);
+  };
+  EXPECT_THAT(names({{"beir/a/", ""}, {"b", "test"}}), ElementsAre("a", "b"));
+  EXPECT_THAT(names({{"x/a", ""}, {"y/a", "test"}, {"b", ""}}),
+              ElementsAre("a/dev", "a/test", "b"));
+  EXPECT_THAT(names({{"x/a", ""}, {"y/a", ""}}), ElementsAre("a/1", "a/2"));
 }
 
 }  // namespace

@@ -84,6 +84,20 @@ TEST_F(DistributedData, ValidatesTogether) {
   EXPECT_GT(MetricOf("two", "validation_ndcg@10").size(), 2);
 }
 
+TEST_F(DistributedData, ValidatesOnSeveralDataSetsTogether) {
+  ValidateOnSources(
+      fmt::format("[[validation.source]]\npath = \"{0}\"\nqueries = 9\n"
+                  "[[validation.source]]\npath = \"{0}\"\nsplit = \"train\"\npool "
+                  "= 50\n",
+                  Path("data")));
+  ASSERT_NO_FATAL_FAILURE(ExpectTheRunOfOneProcess({"logging.every=1"}));
+  for (const char* name : {"ndcg@10", "ndcg@10[data/dev]", "ndcg@10[data/train]"}) {
+    const std::string key = std::string("validation_") + name;
+    EXPECT_EQ(MetricOf("one", key), MetricOf("two", key));
+    EXPECT_GT(MetricOf("two", key).size(), 2) << key;
+  }
+}
+
 TEST_F(DistributedData, EvaluatesTogether) {
   ExpectTheSameOutput({"evaluate", "--model", Path("base"), "--dataset", Path("data"), "--split",
                        "dev", "--measures", "ndcg@10,recall@5"},
