@@ -25,6 +25,8 @@ void ReadSet(SuiteSet& set, std::string_view path, RecipeReader& reader) {
   reader.Field("split", set.split, {});
   reader.Field("candidates", set.candidates, {});
   reader.Field("pool", set.pool, {.unit = "documents", .range = {1, kMostDocuments}});
+  reader.Field("query_prompt", set.query_prompt, {});
+  reader.Field("document_prompt", set.document_prompt, {});
 }
 
 void CheckSets(const Suite& suite, RecipeReader& reader) {
@@ -33,7 +35,9 @@ void CheckSets(const Suite& suite, RecipeReader& reader) {
   }
   for (size_t i = 0; i < suite.sets.size(); ++i) {
     const std::string set = fmt::format("set.{}", i + 1);
-    reader.Exclude(set + ".candidates", set + ".pool");
+    for (const char* key : {".pool", ".query_prompt", ".document_prompt"}) {
+      reader.Exclude(set + ".candidates", set + key);
+    }
   }
 }
 

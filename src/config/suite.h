@@ -28,11 +28,13 @@ struct SuiteModel {
 };
 
 struct SuiteSet {
-  std::string path;                       // BEIR folder
-  std::optional<std::string> name;        // none: made from the path
-  std::optional<std::string> split;       // none: --split, else test
-  std::optional<std::string> candidates;  // TREC run; none: the whole corpus is ranked
-  std::optional<int64_t> pool;            // documents; none: --pool, else the whole corpus
+  std::string path;                            // BEIR folder
+  std::optional<std::string> name;             // none: made from the path
+  std::optional<std::string> split;            // none: --split, else test
+  std::optional<std::string> candidates;       // TREC run; none: the whole corpus is ranked
+  std::optional<int64_t> pool;                 // documents; none: --pool, else the whole corpus
+  std::optional<std::string> query_prompt;     // of any model; none: the model's
+  std::optional<std::string> document_prompt;  // likewise
 };
 
 struct Suite {
@@ -51,7 +53,7 @@ struct LoadedSuite {
 };
 
 // Throws RecipeError with the position as LoadRecipe does: unknown keys, wrong types, missing keys,
-// no set, `pool` beside `candidates`. A missing file is a UsageError.
+// no set, `pool` or prompts beside `candidates`. A missing file is a UsageError.
 LoadedSuite LoadSuite(const std::filesystem::path& file);
 // Parses a suite from text; `name` stands for the file in messages.
 LoadedSuite ParseSuite(std::string_view text, std::string_view name);

@@ -33,6 +33,8 @@ path = "data/y"
 name = "why"
 split = "dev"
 pool = 5000
+query_prompt = "ask: "
+document_prompt = "passage"
 [[set]]
 path = "data/z"
 candidates = "z.trec"
@@ -50,6 +52,9 @@ candidates = "z.trec"
   EXPECT_EQ(suite.sets[1].split, "dev");
   EXPECT_EQ(suite.sets[1].name, "why");
   EXPECT_EQ(suite.sets[1].pool, 5000);
+  EXPECT_EQ(suite.sets[1].query_prompt, "ask: ");
+  EXPECT_EQ(suite.sets[1].document_prompt, "passage");
+  EXPECT_FALSE(suite.sets[0].query_prompt || suite.sets[0].document_prompt);
   EXPECT_EQ(suite.sets[2].candidates, "z.trec");
   EXPECT_STREQ(loaded.ErrorAt("set.2.split", "is none").what(), "s.toml:13:9: set.2.split is none");
   EXPECT_STREQ(loaded.ErrorAt("set.1.split", "is none").what(), "s.toml: set.1.split is none");
@@ -66,6 +71,8 @@ TEST(Suite, MistakesHaveTheirPlace) {
             "s.toml:3:8: set.1.pool must be from 1 to 4294967295 documents, found 0");
   EXPECT_EQ(ErrorOf("[[set]]\npath = \"x\"\npool = 5\ncandidates = \"r\"\n"),
             "s.toml:4:14: set.1.candidates contradicts set.1.pool; give one of them");
+  EXPECT_EQ(ErrorOf("[[set]]\npath = \"x\"\ncandidates = \"r\"\nquery_prompt = \"q\"\n"),
+            "s.toml:4:16: set.1.query_prompt contradicts set.1.candidates; give one of them");
   EXPECT_EQ(ErrorOf("measures = [\"map\"]\n"),
             "s.toml: set is missing: write [[set]] and a path over each data set");
   EXPECT_EQ(ErrorOf("set = \"x\"\n"),

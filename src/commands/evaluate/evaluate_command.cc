@@ -80,6 +80,11 @@ void AddMeasureFlags(Flags& flags, EvaluateOptions& options) {
       .Takes("MEASURES")
       .ShowDefault(fmt::format("{}; with --model also auc", kRunMeasures));
   flags.AddSwitch("--per-query", options.per_query, "Print the values of every query too");
+  flags
+      .Add("--group-by", options.group_by,
+           "With --model: also the measures of the queries with each value of this field of "
+           "queries.jsonl, with intervals")
+      .Takes("FIELD");
   flags.AddSwitch("--views", options.views,
                   "With --model: print numbers on the embedding space too; as json also histograms "
                   "and pictures");
@@ -183,6 +188,9 @@ void CheckModelInputs(const EvaluateOptions& options) {
   if (options.views && IsSuite(options)) {
     throw UsageError("--views shows one model on one data set; it excludes further ones");
   }
+  if (!options.group_by.empty() && IsSuite(options)) {
+    throw UsageError("--group-by shows one model on one data set; it excludes further ones");
+  }
   if (options.per_query && IsSuite(options) && options.format == "text") {
     throw UsageError("--per-query of several models or data sets needs --format tsv or json");
   }
@@ -199,6 +207,10 @@ void CheckInputs(const EvaluateOptions& options) {
   }
   if (options.views && !with_model) {
     throw UsageError("--views needs --model and --dataset: a run has scores and no embeddings");
+  }
+  if (!options.group_by.empty() && !with_model) {
+    throw UsageError(
+        "--group-by needs --model and --dataset: the fields of queries are in queries.jsonl");
   }
   if (!with_run && !with_model) {
     throw UsageError("nothing to evaluate: give --qrels and --run, or --model and --dataset");

@@ -37,7 +37,8 @@ struct EvaluateOptions {
   std::string measures;           // comma-separated; "" if not given: those that suit the input
   bool default_measures = false;  // nobody gave them
   bool per_query = false;
-  bool views = false;  // whether to show views of the embedding space; with a model
+  std::string group_by;  // field of queries.jsonl; "": no groups
+  bool views = false;    // whether to show views of the embedding space; with a model
   std::optional<double> asked_relevance_level;  // --relevance-level
   // What counts: what was asked for, or else the level of the guarantees that are checked, or 1.
   double relevance_level = 1;

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <iostream>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -19,10 +21,12 @@
 #include "commands/evaluate/evaluate_command.h"
 #include "commands/evaluate/evaluate_model.h"
 #include "commands/evaluate/evaluation_output.h"
+#include "commands/evaluate/group_output.h"
 #include "commands/evaluate/guarantee_check.h"
 #include "commands/evaluate/model_thresholds.h"
 #include "commands/evaluate/views_output.h"
 #include "commands/guarantees/judged_rows.h"
+#include "commands/guarantees/query_groups.h"
 #include "commands/identical_ids.h"
 #include "commands/judged_set.h"
 #include "commands/model/load_model.h"
@@ -39,6 +43,7 @@
 #include "search/retrieval/view_rows.h"
 #include "search/scoring/rerank.h"
 #include "search/scoring/score_samples.h"
+#include "weights/settings/prompt_choice.h"
 
 namespace tandem::app {
 namespace {
@@ -106,8 +111,20 @@ search::Retrieved RankCandidates(const Ranker& ranker, const EvaluatedSet& set,
           .samples = {}};
 }
 
+// Returns the prompt that a data set chooses; none: it chooses none. Notes it.
+std::optional<std::string> ChosenPrompt(const model::DualEncoder& model, model::TextKind kind,
+                                        const std::optional<std::string>& choice) {
+  if (!choice) return std::nullopt;
+  std::string prompt = model.ChoosePrompt(kind, *choice);
+  Note(fmt::format("the prompt of {} is \"{}\"",
+                   kind == model::TextKind::kQuery ? "queries" : "documents",
+                   weights::PromptOnOneLine(prompt)));
+  return prompt;
+}
+
 // The options of a ranking of the corpus.
 struct CorpusRanking {
+  std::optional<std::string> query_prompt, document_prompt;  // none: the model's
   size_t top_k = 0;
   double relevance_level = 0;            // > 0: also returns score samples
   search::SearchedRows* keep = nullptr;  // receives all embeddings
@@ -117,11 +134,17 @@ struct CorpusRanking {
 // `task` is of the judged queries.
 search::Retrieved RankCorpus(const Ranker& ranker, const data::JudgedData& judged,
                              const search::RetrievalTask& task, const CorpusRanking& wanted) {
+  const auto source = [](const std::optional<std::string>& prompt) {
+    return prompt ? search::PromptSource([&prompt](size_t) { return std::string_view(*prompt); })
+                  : search::PromptSource();
+  };
   search::Retrieved retrieved =
       search::Retrieve(ranker.model, task,
                        {.top_k = wanted.top_k,
                         .relevance_level = wanted.relevance_level,
                         .encode = ranker.encode,
+                        .query_prompt = source(wanted.query_prompt),
+                        .document_prompt = source(wanted.document_prompt),
                         .ignore_identical_ids = wanted.ignore_identical_ids,
                         .embeddings = ranker.places.embeddings,
                         .cache = ranker.places.cache,
@@ -161,6 +184,10 @@ FurtherFigures ViewsOf(const Ranker& ranker, const data::Dataset& dataset, const
   return ViewsFigures(eval::MakeEmbeddingViews(embeddings.rows(), views), ids);
 }
 
+eval::BootstrapOptions ResamplingOfMeans(const EvaluateOptions& options) {
+  return {.seed = SeedOf(options.globals), .threads = ThreadsOf(options.globals)};
+}
+
 void AddGuarantees(const GuaranteeMeasurement& measured, GuaranteeCheck* check,
                    ModelEvaluation* result) {
   MeasureGuarantees(measured, check);
@@ -194,15 +221,20 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
   }
   std::optional<GuaranteeCheck> guarantees;
   if (!options.guarantees.empty()) guarantees = PlanGuaranteeCheck(model, set, judged, options);
+  std::map<std::string, std::string> groups;  // read before anything is encoded
+  if (!options.group_by.empty()) groups = QueryGroups(set.folder, options.group_by);
   const std::optional<weights::Calibration> calibration = CalibrationToMeasure(model, set, options);
   const bool samples =
       guarantees || calibration || eval::NeedsSamples(measures) || options.cuts_at_scores();
   search::SearchedRows rows;
   const size_t depth = DepthFor(options, measures, dataset.documents.size());
-  const CorpusRanking wanted{.top_k = guarantees ? std::max(depth, kGuaranteeDepth) : depth,
-                             .relevance_level = samples ? options.relevance_level : 0,
-                             .keep = options.cuts_at_scores() ? &rows : nullptr,
-                             .ignore_identical_ids = options.ignore_identical_ids};
+  const CorpusRanking wanted{
+      .query_prompt = ChosenPrompt(model, model::TextKind::kQuery, set.query_prompt),
+      .document_prompt = ChosenPrompt(model, model::TextKind::kDocument, set.document_prompt),
+      .top_k = guarantees ? std::max(depth, kGuaranteeDepth) : depth,
+      .relevance_level = samples ? options.relevance_level : 0,
+      .keep = options.cuts_at_scores() ? &rows : nullptr,
+      .ignore_identical_ids = options.ignore_identical_ids};
   const search::RetrievalTask task = loaded.Task();
   const search::QueriesInCorpus in_corpus = search::CountQueriesInCorpus(task);
   const Ranker ranker{model, BulkOptions(options.globals), places};
@@ -226,6 +258,11 @@ ModelEvaluation EvaluateModel(model::DualEncoder& model, const EvaluatedSet& set
   result.remarks = eval::RemarksOn(result.evaluation, evaluation);
   result.remarks.insert(result.remarks.end(), identical.begin(), identical.end());
   AddCeiling(result.evaluation, &result.remarks);
+  if (!options.group_by.empty()) {
+    const GroupReport report =
+        MakeGroupReport(result.evaluation, options.group_by, groups, ResamplingOfMeans(options));
+    result.further.push_back(GroupFigures(report, OutputStyle()));
+  }
   if (calibration) {
     result.further.push_back(CalibrationOfSamples(retrieved.samples, *calibration, OutputStyle()));
   }

@@ -131,12 +131,23 @@ class Planner {
       if (set.candidates) added.candidates = *set.candidates;
       if (!options_.pool && set.pool) added.pool = static_cast<size_t>(*set.pool);
       if (!added.candidates.empty()) added.pool = 0;
+      AddPrompts(loaded, i, added);
       if (options_.by_document && (!added.candidates.empty() || added.pool > 0)) {
         throw loaded.ErrorAt(
             fmt::format("set.{}.{}", i + 1, added.pool > 0 ? "pool" : "candidates"),
             "is for the texts of a corpus, which are passages here; it excludes --by-document");
       }
     }
+  }
+
+  // --prompt wins. Kept embeddings are those of the model's own prompt.
+  void AddPrompts(const config::LoadedSuite& loaded, size_t place, EvaluatedSet& added) const {
+    const config::SuiteSet& set = loaded.suite.sets[place];
+    if (!options_.model.prompt) added.query_prompt = set.query_prompt;
+    added.document_prompt = set.document_prompt;
+    if (!added.document_prompt || options_.embeddings.empty()) return;
+    throw loaded.ErrorAt(fmt::format("set.{}.document_prompt", place + 1),
+                         "excludes --embeddings, which keeps those of the model's own prompt");
   }
 
   // Throws if a name occurs twice.

@@ -26,6 +26,8 @@ struct EvaluatedSet {
   std::string split;       // of its judgements
   std::string candidates;  // a TREC run whose lists are ranked again; "": the corpus is ranked
   size_t pool = 0;         // documents of the corpus that are ranked; 0: all
+  // Its own prompts: names of the model's prompts, or texts; none: the model's.
+  std::optional<std::string> query_prompt = {}, document_prompt = {};
 };
 
 struct EvaluationPlan {

@@ -1,4 +1,5 @@
-// Groups of queries by a field of queries.jsonl: the flag --by of `tandem calibrate`.
+// Groups of queries by a field of queries.jsonl: the flag --by of `tandem calibrate`, and
+// --group-by of `tandem evaluate`.
 #pragma once
 
 #include <map>

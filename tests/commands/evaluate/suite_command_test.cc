@@ -212,5 +212,90 @@ pool = 20
   EXPECT_THAT(text.out, HasSubstr("more: a pool of 20 of 40 documents\n"));
 }
 
+TEST_F(SuiteCommand, ASetMayHavePromptsOfItsOwn) {
+  const auto set = [&](const std::string& name, const std::string& more) {
+    return fmt::format("[[set]]\npath = \"{}\"\nsplit = \"dev\"\nname = \"{}\"\n{}", Path("data"),
+                       name, more);
+  };
+  Write("suite.toml", set("plain", "") + set("asked", "query_prompt = \"alpha music \"\n") +
+                          set("told", "document_prompt = \"beta harbor \"\n"));
+  const auto values = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> flags = {"--suite",     Path("suite.toml"), "--model",
+                                      Path("model"), "--format",         "json",
+                                      "--measures",  "ndcg@10"};
+    flags.insert(flags.end(), more.begin(), more.end());
+    const ProgramResult result = Run(flags);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return json::parse(result.out)["measures"]["ndcg@10"]["values"]["model"];
+  };
+  const double plain = Single("model", "data", "ndcg@10");
+  const double asked = Single("model", "data", "ndcg@10", {"--prompt", "alpha music "});
+  std::filesystem::copy(Path("model"), Path("told"), std::filesystem::copy_options::recursive);
+  Write("told/config_sentence_transformers.json",
+        R"({"prompts": {"query": "", "document": "beta harbor "}})");
+  const double told = Single("told", "data", "ndcg@10");
+  ASSERT_NE(asked, plain);
+  ASSERT_NE(told, plain);
+  const json found = values({});
+  EXPECT_NEAR(found["plain"], plain, 1e-9);
+  EXPECT_NEAR(found["asked"], asked, 1e-9);
+  EXPECT_NEAR(found["told"], told, 1e-9);
+  // --prompt wins over the set's, also where the set has none.
+  const json prompted = values({"--prompt", "alpha music "});
+  EXPECT_NEAR(prompted["plain"], asked, 1e-9);
+  const ProgramResult kept =
+      Run({"--suite", Path("suite.toml"), "--model", Path("model"), "--embeddings", Path("kept")});
+  EXPECT_EQ(kept.exit_code, 2);
+  EXPECT_THAT(kept.err, HasSubstr("suite.toml:14:19: set.3.document_prompt excludes --embeddings"));
+}
+
+// Groups have the means of the values of their queries.
+TEST_F(SuiteCommand, GroupsOfQueriesAreMeasuredSideBySide) {
+  std::istringstream lines(ReadFile(Path("data/queries.jsonl")));
+  std::string with_kinds;
+  std::map<std::string, std::string> kinds;
+  for (std::string line; std::getline(lines, line);) {
+    json query = json::parse(line);
+    const std::string id = query["_id"];
+    if (id.back() != '0') kinds[id] = id.back() < '5' ? "low" : "high";
+    if (kinds.contains(id)) query["metadata"] = {{"kind", kinds[id]}};
+    with_kinds += query.dump() + "\n";
+  }
+  Write("data/queries.jsonl", with_kinds);
+  const std::vector<std::string> flags = {"--model", Path("model"), "--dataset",  Path("data"),
+                                          "--split", "dev",         "--measures", "ndcg@10,auc"};
+  const auto with = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all = flags;
+    all.insert(all.end(), more.begin(), more.end());
+    return Run(all);
+  };
+  const ProgramResult result = with({"--group-by", "kind", "--per-query", "--format", "json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json found = json::parse(result.out);
+  std::map<std::string, std::vector<double>> want;
+  for (const auto& [query, value] : found["per_query"]["ndcg@10"].items()) {
+    want[kinds.contains(query) ? kinds[query] : ""].push_back(value);
+  }
+  ASSERT_EQ(want.size(), 3U);
+  EXPECT_EQ(found["groups"]["field"], "kind");
+  ASSERT_EQ(found["groups"]["values"].size(), 3U);
+  for (const json& row : found["groups"]["values"]) {
+    const std::vector<double>& values =
+        want[row["group"].is_null() ? "" : row["group"].get<std::string>()];
+    double sum = 0;
+    for (const double value : values) sum += value;
+    EXPECT_EQ(row["queries"], values.size());
+    EXPECT_NEAR(row["mean"], sum / static_cast<double>(values.size()), 1e-12);
+    EXPECT_LE(row["low"], row["mean"]);
+    EXPECT_GE(row["high"], row["mean"]);
+  }
+  EXPECT_THAT(with({"--group-by", "kind"}).out, HasSubstr("groups of queries by kind"));
+  EXPECT_THAT(with({"--group-by", "kin"}).err, HasSubstr("no query has the field kin"));
+  EXPECT_EQ(with({"--group-by", "kind", "--model", Path("other")}).exit_code, 2);
+  const ProgramResult of_run = Run({"--run", "r", "--qrels", "q", "--group-by", "kind"});
+  EXPECT_EQ(of_run.exit_code, 2);
+  EXPECT_THAT(of_run.err, HasSubstr("--group-by needs --model and --dataset"));
+}
+
 }  // namespace
 }  // namespace tandem
