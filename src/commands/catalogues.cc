@@ -5,6 +5,7 @@
 #include "commands/commands.h"
 #include "commands/explain/explain_encoder.h"
 #include "commands/explain/explain_objective.h"
+#include "commands/explain/explain_sampler.h"
 #include "documents/pair_source.h"
 #include "eval/measure.h"
 #include "index/vector_index.h"
@@ -22,6 +23,7 @@ std::span<const config::Catalogue> AllCatalogues() {
         index::IndexKindCatalogue(),  documents::PairSourceCatalogue(), CommandCatalogue()};
     for (config::Catalogue& catalogue : catalogues) {
       if (catalogue.name == "objectives") catalogue.details = ExplainObjective;
+      if (catalogue.name == "samplers") catalogue.details = ExplainSampler;
     }
     return catalogues;
   }();

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "config/catalogue.h"
 #include "sampling/order.h"
@@ -12,6 +13,8 @@ namespace tandem::sampling {
 
 // A sampler of the catalogue is its order; every order works with every composition.
 struct SamplerInfo : config::EntryInfo {
+  std::string_view formula;  // a few lines of plain text, its symbols explained
+  std::string_view differs;  // how it differs from its paper; "" where it does not
   // May leave pairs out (Pairs::Keep). Throws std::invalid_argument where scores that it needs are
   // missing, and OrderProblem where a key does not fit the data.
   std::unique_ptr<Order> (*order)(Pairs& pairs, const OrderOptions& options);

@@ -10,6 +10,7 @@
 #include "config/recipe/recipe_text.h"
 #include "objective/catalogue.h"
 #include "optim/catalogue.h"
+#include "sampling/catalogue.h"
 #include "support/run_tandem.h"
 
 namespace tandem {
@@ -91,6 +92,26 @@ TEST(Explain, KnowsEveryEntryAndEveryKey) {
             std::string::npos);
   EXPECT_NE(RunTandem({"explain", "optimizer"}).out.find("optimizer.learning_rate: number"),
             std::string::npos);
+}
+
+TEST(Explain, SaysOfASamplerItsFormulaAndHowItDiffers) {
+  for (const sampling::SamplerInfo* info : sampling::Samplers()) {
+    const std::string text = RunTandem({"explain", std::string(info->name)}).out;
+    EXPECT_FALSE(info->formula.empty()) << info->name;
+    EXPECT_NE(text.find(info->formula), std::string::npos) << text;
+    EXPECT_NE(text.find(info->differs), std::string::npos) << text;
+    EXPECT_EQ(RunTandem({"explain", "sampler", std::string(info->name)}).out, text);
+    EXPECT_NE(RunTandem({"explain", "samplers"}).out.find(text), std::string::npos);
+  }
+  EXPECT_NE(RunTandem({"explain", "dynamic_pruning"}).out.find("differs: the paper says"),
+            std::string::npos);
+  const ProgramResult wrong = RunTandem({"explain", "sampler", "infonce"});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_NE(wrong.err.find("no sampler is called infonce; there are uniform, "), std::string::npos)
+      << wrong.err;
+  EXPECT_NE(RunTandem({"explain", "samplr", "uniform"}).err.find("did you mean sampler?"),
+            std::string::npos);
+  EXPECT_EQ(RunTandem({"explain", "a", "b", "c"}).exit_code, 2);
 }
 
 // A bare name shows every place where it occurs, with what it is there.

@@ -75,11 +75,11 @@ std::string ExplainEntry(const Catalogue& catalogue, const EntryInfo& entry) {
   return text;
 }
 
-// Explains all measures, one after the other.
-std::string MeasureReference() {
+// Explains all entries of a catalogue, one after the other.
+std::string ReferenceOf(std::string_view name) {
   std::vector<std::string> entries;
   for (const Catalogue& catalogue : AllCatalogues()) {
-    if (catalogue.name != "measures") continue;
+    if (catalogue.name != name) continue;
     for (const EntryInfo* entry : catalogue.entries) {
       entries.push_back(ExplainEntry(catalogue, *entry));
     }
@@ -143,7 +143,7 @@ std::string ExplainEntryParams(std::string_view name) {
 
 // Returns every name that `Explain` knows, for suggestions.
 std::vector<std::string> KnownNames() {
-  std::vector<std::string> known = {"recipe", "objectives", "models", "measures"};
+  std::vector<std::string> known = {"recipe", "objectives", "models", "measures", "samplers"};
   for (const Catalogue& catalogue : AllCatalogues()) {
     for (const EntryInfo* entry : catalogue.entries) {
       known.emplace_back(entry->name);
@@ -172,7 +172,7 @@ std::vector<std::string> KnownNames() {
 std::string Explain(const std::string& name) {
   if (name == "objectives") return ObjectiveReference();
   if (name == "models") return EncoderReference();
-  if (name == "measures") return MeasureReference();
+  if (name == "measures" || name == "samplers") return ReferenceOf(name);
   if (name == "recipe") return config::RecipeReference(AllCatalogues());
   std::vector<std::string> parts;
   for (const Catalogue& catalogue : AllCatalogues()) {
@@ -191,18 +191,45 @@ std::string Explain(const std::string& name) {
   return fmt::format("{}", fmt::join(parts, "\n"));
 }
 
+// Explains the entry of one kind: "sampler", "static_pruning".
+std::string ExplainOfKind(const std::string& kind, const std::string& name) {
+  std::vector<std::string_view> kinds;
+  for (const Catalogue& catalogue : AllCatalogues()) {
+    kinds.push_back(catalogue.entry);
+    if (catalogue.entry != kind && catalogue.name != kind) continue;
+    std::vector<std::string_view> names;
+    for (const EntryInfo* entry : catalogue.entries) {
+      names.push_back(entry->name);
+      if (entry->name == name) return ExplainEntry(catalogue, *entry);
+    }
+    throw UsageError(fmt::format("no {} is called {}; there are {}{}", catalogue.entry, name,
+                                 fmt::join(names, ", "), DidYouMean(name, names)));
+  }
+  throw UsageError(fmt::format("{} is no kind of things; kinds are {}{}", kind,
+                               fmt::join(kinds, ", "), DidYouMean(kind, kinds)));
+}
+
+std::string ExplainNames(const std::vector<std::string>& names) {
+  if (names.size() == 1) return Explain(names.front());
+  if (names.size() == 2) return ExplainOfKind(names[0], names[1]);
+  throw UsageError(
+      fmt::format("explains one thing: NAME, or its kind and NAME; found {} names", names.size()));
+}
+
 CommandBody ConfigureExplain(Flags& flags) {
-  const auto name = std::make_shared<std::string>();
+  const auto names = std::make_shared<std::vector<std::string>>();
   flags
-      .Add("name", *name,
+      .Add("name", *names,
            "An objective, measure, command, ..., a recipe key or parameter (train.batch, "
            "temperature) "
            "or table; "
            "\"recipe\" prints the reference of all keys, \"objectives\" that of all objectives, "
-           "\"models\" that of all encoders, \"measures\" that of all measures")
+           "\"models\" that of all encoders, \"measures\" and \"samplers\" that of all of these. "
+           "Its "
+           "kind may stand before a name: sampler static_pruning")
       .Takes("NAME")
       .Required();
-  return [name](const Globals&) { std::fputs(Explain(*name).c_str(), stdout); };
+  return [names](const Globals&) { std::fputs(ExplainNames(*names).c_str(), stdout); };
 }
 
 constexpr Example kExplainExamples[] = {

@@ -27,6 +27,7 @@
 #include <memory>
 #include <numbers>
 #include <numeric>
+#include <string_view>
 #include <vector>
 
 #include "base/random.h"
@@ -340,6 +341,27 @@ std::unique_ptr<Order> MakeDynamicPruning(Pairs& pairs, const OrderOptions& opti
   return std::make_unique<DynamicPruning>(pairs, options);
 }
 
+constexpr std::string_view kDynamicPruningFormula =
+    R"(Every pair has a score, its latest known cosine; a query's score is the mean of its pairs'.
+With n queries, P pairs, t the share of the run that is done, and
+c(s, e) = e + (1 + cos(pi t)) / 2 (s - e):
+
+  alpha = c(alpha_start, alpha_end)
+  n0    = floor(n (1 - r_s) / alpha_start + r_s n)   queries of every epoch
+  k     = (alpha n0 - n) / (alpha - 1), rounded      queries that are in for sure: the k best
+  P(d | q) in proportion to beta where the pair is among the v P best pairs, else to 1
+
+The other n0 - k queries of an epoch are drawn uniformly from the rest, without replacement.
+r_s = base_share, v = c(top_start, top_end). Every update_interval steps the queries that are not
+yet drawn are ranked anew. keep < 1 prunes statically first; levels switches queries or documents
+off. No loss is weighed.)";
+
+constexpr std::string_view kDynamicPruningDiffers =
+    R"(the paper says "Update q" and draws anew in each step. Our reading: the mean over its
+pairs is a query's score; scores come from the cosines of training steps, so that nothing is
+encoded anew; an epoch draws without replacement; alpha and k are fixed within an epoch. Equation 5
+disagrees with Algorithm 1: the algorithm stands.)";
+
 }  // namespace
 
 extern const SamplerInfo kDynamicPruning{
@@ -348,6 +370,8 @@ extern const SamplerInfo kDynamicPruning{
          "fewer queries an epoch, the best scored for sure, their better documents more often",
      .source = "OPERA (Fang et al.), dynamic pruning, Algorithm 1",
      .params = kDynamicParams},
+    kDynamicPruningFormula,
+    kDynamicPruningDiffers,
     MakeDynamicPruning,
     DynamicPruningScores,
     FollowsLength};

@@ -15,6 +15,7 @@
 #include <memory>
 #include <span>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -146,6 +147,21 @@ class InfoBatch final : public PlannedOrder {
   size_t draws_;
 };
 
+constexpr std::string_view kInfoBatchFormula =
+    R"(l_q is query q's loss when it was last trained on, L the mean of all that are known. At the
+beginning of an epoch
+
+  l_q >= L, or q was never seen:  q is in, with weight 1
+  l_q <  L:                       q is out with probability r, else in with weight 1/(1 - r)
+
+r = drop. Nothing is dropped in the first epoch, nor in one that begins at drop_until of the run or
+later. Documents are drawn as by uniform.)";
+
+constexpr std::string_view kInfoBatchDiffers =
+    R"(its paper prints "loss below the mean": strictly below is taken. With an objective that
+has no loss of single queries (mann_whitney) the mean over the pairs of the query's positive stands
+in.)";
+
 }  // namespace
 
 extern const SamplerInfo kInfoBatch{
@@ -154,6 +170,8 @@ extern const SamplerInfo kInfoBatch{
          "leaves out some queries of low loss each epoch and weighs the others of these more",
      .source = "InfoBatch (Qin et al. 2024)",
      .params = kInfoBatchParams},
+    kInfoBatchFormula,
+    kInfoBatchDiffers,
     [](Pairs& pairs, const OrderOptions& options) -> std::unique_ptr<Order> {
       return std::make_unique<InfoBatch>(pairs, options);
     },

@@ -4,6 +4,7 @@
 // all pairs still.
 // Source: OPERA, the control of static pruning.
 #include <memory>
+#include <string_view>
 
 #include "sampling/catalogue.h"
 #include "sampling/each_pair.h"
@@ -16,6 +17,18 @@ namespace {
 constexpr config::ParamInfo kRandomPruningParams[] = {
     KeepParam("pairs that are kept, at random", 0.25)};
 
+constexpr std::string_view kRandomPruningFormula =
+    R"(Of the P pairs of all queries and their positives floor(k P) are kept, drawn once, before
+training; an epoch has each of these once, in random order:
+
+  P(q) = kept pairs of q / kept pairs,   P(d | q) = 1 / kept pairs of q
+
+k = keep.)";
+
+constexpr std::string_view kRandomPruningDiffers =
+    R"(an epoch draws pairs without replacement, where the paper draws a query and then a
+document anew for each example.)";
+
 }  // namespace
 
 extern const SamplerInfo kRandomPruning{
@@ -23,6 +36,8 @@ extern const SamplerInfo kRandomPruning{
      .summary = "a random share of the pairs, the same in every epoch, each once per epoch",
      .source = "OPERA (Fang et al.), the control of static pruning",
      .params = kRandomPruningParams},
+    kRandomPruningFormula,
+    kRandomPruningDiffers,
     [](Pairs& pairs, const OrderOptions& options) -> std::unique_ptr<Order> {
       KeepRandom(pairs, options.params.Number("keep"), options.seed);
       return std::make_unique<EachPair>(pairs, options.seed);

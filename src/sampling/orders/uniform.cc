@@ -7,6 +7,7 @@
 // Source: common practice; the papers' "random batches".
 #include <memory>
 #include <numeric>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -53,6 +54,13 @@ class Uniform final : public PlannedOrder {
   uint64_t seed_;
 };
 
+constexpr std::string_view kUniformFormula =
+    R"(An epoch has each of the n queries once, in random order:
+
+  P(d | q) = 1/m_q
+
+m_q = the positives of query q; for graded objectives all documents that are judged for it.)";
+
 }  // namespace
 
 extern const SamplerInfo kUniform{
@@ -60,6 +68,8 @@ extern const SamplerInfo kUniform{
      .summary = "every query once per epoch in random order, its positive uniform among its own",
      .source = "common practice",
      .params = {}},
+    kUniformFormula,
+    /*differs=*/std::string_view(),
     [](Pairs& pairs, const OrderOptions& options) -> std::unique_ptr<Order> {
       return std::make_unique<Uniform>(pairs, options.seed);
     }};
