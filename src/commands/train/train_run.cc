@@ -66,6 +66,7 @@ void RunInJob(const TrainOptions& options, dist::ProcessGroup& group, std::strin
   std::vector<std::string> flags;
   group.Agree([&] {
     loaded = config::LoadRecipe(options.recipe, options.sets, AllCatalogues());
+    for (const std::string& dropped : loaded.left_over) Note(dropped);
     flags = ApplyGlobals(options.globals, loaded.recipe);
     tensor::SetUpProcess(static_cast<int>(loaded.recipe.threads));
   });

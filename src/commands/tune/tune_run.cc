@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "cli/output_style.h"
 #include "cli/process/job.h"
 #include "cli/process/signal_watch.h"
@@ -55,6 +56,7 @@ void RunTune(const TuneOptions& options) {
     group.Agree([&] {
       if (!options.budget.empty()) search.budget = tune::ParseBudget(options.budget);
       loaded = config::LoadTune(options.recipe, SetsOf(options), AllCatalogues());
+      for (const std::string& dropped : loaded.recipe.left_over) Note(dropped);
       search.output = OutputOf(options, loaded.recipe.recipe);
       tensor::SetUpProcess(static_cast<int>(loaded.recipe.recipe.threads));
     });

@@ -4,6 +4,7 @@
 // recipe_fields.h; reading a file is in recipe_parse.h, writing one in recipe_text.h.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -95,6 +96,12 @@ struct DataRecipe {
   MaskRecipe masks;
   std::string mixture = "size";       // of several sources
   std::vector<SourceRecipe> sources;  // none: `train` alone
+  // The default of `positive_grade`: 1, but where the lowest grade is 1 or more, one above that,
+  // because documents of the lowest grade are no positives.
+  double default_positive_grade() const {
+    if (!grade_scale || grade_scale->minimum < 1) return 1;
+    return std::min(grade_scale->minimum + 1, grade_scale->maximum);
+  }
   // The paths of everything that is trained on: `train`, or the paths of `sources`.
   std::vector<std::string> paths() const {
     if (sources.empty()) return {train};

@@ -145,7 +145,9 @@ void VisitData(R& data, Visitor& visitor) {
                 {.doc = "which judgements of `train`", .condition = kTrainingSplits});
   visitor.Field(
       "positive_grade", data.positive_grade,
-      {.doc = "a judged document is a positive from this grade on", .condition = kNotBinarized});
+      {.doc = "a judged document is a positive from this grade on; where `grade_scale` begins at 1 "
+              "or above, the default is one above its lowest grade",
+       .condition = kNotBinarized});
   visitor.Field(
       "negatives", data.negatives,
       {.doc = "judged and mined negatives of each query; for graded objectives extra labelled "

@@ -84,6 +84,7 @@ void CheckTogether(RecipeReader& reader, Recipe& recipe) {
   CheckValidation(reader, recipe.validation);
   CheckDimensions(reader, recipe.model);
   DataRecipe& data = recipe.data;
+  if (!reader.Find("data.positive_grade")) data.positive_grade = data.default_positive_grade();
   DropUnusedSources(reader, data);
   if (data.binarize_at && data.positive_grade != *data.binarize_at) {
     if (reader.Exclude("data.positive_grade", "data.binarize_at") == "data.binarize_at") {
@@ -127,6 +128,7 @@ LoadedRecipe ParseRecipe(std::string_view text, std::string_view name,
   if (idle_keys == IdleKeys::kRefuse) reader.CheckIdleKeys(loaded.recipe);
   reader.ThrowFirstMistake();
   loaded.positions = reader.Positions();
+  loaded.left_over = reader.LeftOver();
   return loaded;
 }
 

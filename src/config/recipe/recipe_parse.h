@@ -44,6 +44,9 @@ struct LoadedRecipe {
   std::vector<std::string> sets;  // each `--set` over it, as it was given
   RecipePositions positions;
   RecipeCatalogues catalogues;  // the ones that it was read with
+  // Says of each key of the file that was dropped because it belongs to another entry (objective,
+  // sampler, ...) than the one that a `--set` names.
+  std::vector<std::string> left_over = {};
 
   // An error at the place where `key` ("validation.measure") was given, else at the file; the
   // message is prefixed by the key.
@@ -57,7 +60,9 @@ std::string ReadRecipeFile(const std::filesystem::path& file);
 // Throws RecipeError for the first place at fault: an unknown key, a wrong type, a value out of
 // range, a missing key, keys that contradict each other, a key that does nothing. A missing file is
 // a UsageError. `--set` may take a key of the file out of use: where it gives one of two keys that
-// exclude each other, or makes a key of the file do nothing, the file's key is dropped.
+// exclude each other, or makes a key of the file do nothing, the file's key is dropped;
+// where it names another entry of a catalogue, so are the file's parameters of the one before that
+// the new one does not have (LoadedRecipe::left_over).
 LoadedRecipe LoadRecipe(const std::filesystem::path& file, std::span<const std::string> sets,
                         RecipeCatalogues catalogues);
 

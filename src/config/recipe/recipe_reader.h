@@ -104,6 +104,10 @@ class RecipeReader {
     for (size_t layer = 0; layer < layers_.size(); ++layer) Walk(layer, layers_[layer].table, "");
   }
 
+  // Says of each key of the file that it belongs to another entry of a catalogue than the one that
+  // a `--set` names, and is dropped therefore. CheckUnknownKeys finds them.
+  const std::vector<std::string>& LeftOver() const { return left_over_; }
+
   // Serves two keys of which a recipe may give one. Where the file and a `--set` give one each,
   // returns the file's, which the caller drops. Where the same layer gives both, complains.
   // Otherwise returns "".
@@ -266,10 +270,39 @@ class RecipeReader {
         } else {
           AddMistake(layer, node.source().begin, path, fmt::format("is a table: write [{}]", path));
         }
+      } else if (layer == 0 && IsLeftOver(prefix, key.str())) {
+        left_over_.push_back(fmt::format("{}:{}: {} is dropped: it{}", layers_[layer].source,
+                                         key.source().begin.line, path, Unlike(prefix)));
       } else if (!open_tables_.contains(prefix)) {
         AddMistake(layer, key.source().begin, path, Unknown(prefix, key.str()));
       }
     }
+  }
+
+  // Says whether a key of the file is a parameter of the entry that the file names (of any other
+  // entry where it names none), while a `--set` names another entry, which does not have it.
+  bool IsLeftOver(std::string_view table, std::string_view key) const {
+    const Catalogue* catalogue = FindCatalogue(catalogues_, table);
+    const std::string name_path = fmt::format("{}.name", table);
+    const std::optional<Found> chosen = Find(name_path);
+    if (catalogue == nullptr || !chosen || chosen->layer == 0) return false;
+    const toml::node* in_file = FindNode(layers_.front(), name_path);
+    const std::optional<std::string> named =
+        in_file == nullptr ? std::nullopt : in_file->value<std::string>();
+    return std::any_of(
+        catalogue->entries.begin(), catalogue->entries.end(), [&](const EntryInfo* entry) {
+          const bool has = std::any_of(entry->params.begin(), entry->params.end(),
+                                       [&](const ParamInfo& param) { return param.name == key; });
+          return has && (!named || entry->name == *named);
+        });
+  }
+
+  // " is unknown for the objective plain, which --set objective.name=plain names".
+  std::string Unlike(std::string_view table) const {
+    const auto note = notes_.find(std::string(table));
+    const std::optional<Found> chosen = Find(fmt::format("{}.name", table));
+    return fmt::format(" is unknown{}, which {} names", note == notes_.end() ? "" : note->second,
+                       layers_[chosen->layer].source);
   }
 
   void WalkList(size_t layer, const toml::node& node, const std::string& path) {
@@ -319,6 +352,7 @@ class RecipeReader {
   std::set<std::string, std::less<>> keys_;         // paths of all known keys
   std::set<std::string, std::less<>> open_tables_;  // whose unknown keys are not complained about
   std::map<std::string, std::string> notes_;        // by table: " for the objective infonce"
+  std::vector<std::string> left_over_;              // LeftOver()
   std::vector<Mistake> mistakes_;
 };
 

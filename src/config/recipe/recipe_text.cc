@@ -150,7 +150,9 @@ name = "infonce"
 - Paths are relative to the current directory.
 - A key that is unknown, or that does nothing in this recipe, is an error that says why. "Needs"
   in a table says when a key does something. Where `--set` takes a key of the file out of use
-  (`--set train.steps=100` over `epochs`), the file's key is dropped.
+  (`--set train.steps=100` over `epochs`), the file's key is dropped. Where it names another
+  objective, sampler, optimizer or schedule, so are the file's parameters of the one before that
+  the new one does not have; a line says which.
 )";
 
 // A section for an entry that has parameters of its own.

@@ -32,7 +32,7 @@ std::string_view PositiveKey(const config::DataRecipe& recipe) {
 bool IsChosen(const config::LoadedRecipe& loaded) {
   const config::DataRecipe& recipe = loaded.recipe.data;
   return loaded.positions.contains(PositiveKey(recipe)) || recipe.binarize_at ||
-         recipe.positive_grade != config::DataRecipe().positive_grade;
+         recipe.positive_grade != recipe.default_positive_grade();
 }
 
 // `scores` is the value of the key `data.scores`.

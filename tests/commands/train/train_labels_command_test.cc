@@ -75,8 +75,19 @@ TEST_F(TrainLabels, GradesOutsideTheirScale) {
       Path("f.jsonl").native() +
           ":5: query 5, document 5:sentence2: grade 5 is outside data.grade_scale = [1, 4]",
       {"--set", "data.grade_scale=[1,4]", "--set", "data.positive_grade=2"});
-  ExpectFailure(2, "data.positive_grade is 1, but must be above 1",
-                {"--set", "data.grade_scale=[1,5]"});
+  ExpectFailure(2, "--set data.positive_grade=1: data.positive_grade is 1, but must be above 1",
+                {"--set", "data.grade_scale=[1,5]", "--set", "data.positive_grade=1"});
+}
+
+// A judge's 1 to 5: what is above 1 is a positive where nobody says otherwise.
+TEST_F(TrainLabels, AScaleAloneIsEnough) {
+  ASSERT_EQ(Train({"--set", "data.grade_scale=[1,5]"}).exit_code, 0);
+  const std::string recipe = ReadFile(Path("run/recipe.resolved.toml"));
+  EXPECT_THAT(recipe, HasSubstr("positive_grade = 2.0"));
+  const std::string model = ReadFile(Path("run/model/model.safetensors"));
+  std::filesystem::remove_all(Path("run"));
+  ASSERT_EQ(Train(kScaled).exit_code, 0);
+  EXPECT_TRUE(ReadFile(Path("run/model/model.safetensors")) == model);
 }
 
 TEST_F(TrainLabels, ABatchWithoutNegatives) {

@@ -251,6 +251,48 @@ TEST(ParseRecipe, AParameterOfAnotherObjectiveIsUnknown) {
       "r.toml:5:1: objective.temperature is unknown for the objective plain");
 }
 
+// `--set` has chosen another objective than the file, whose parameters are left over.
+TEST(ParseRecipe, ParametersOfTheFilesOwnEntryAreDroppedWhereSetNamesAnother) {
+  const std::string file =
+      "model.base='m'\ndata.train='d'\n[objective]\nname='soft'\ntemperature=1";
+  const LoadedRecipe loaded = ParseTest(file, {"objective.name=plain"});
+  EXPECT_EQ(loaded.recipe.objective.name, "plain");
+  EXPECT_EQ(
+      loaded.left_over,
+      (std::vector<std::string>{
+          "r.toml:5: objective.temperature is dropped: it is unknown for the objective plain, "
+          "which --set objective.name=plain names"}));
+  EXPECT_TRUE(ParseTest(file).left_over.empty());
+  EXPECT_TRUE(ParseTest(file, {"objective.name=soft"}).left_over.empty());
+  // The optimizer that the file does not name.
+  const std::string step = kLeast + "optimizer.momentum = 0.5";
+  EXPECT_EQ(ParseTest(step, {"optimizer.name=sgd"}).left_over.size(), 1U);
+}
+
+TEST(ParseRecipe, OtherUnknownParametersStayErrorsWhereSetNamesAnotherEntry) {
+  const std::string file = "model.base='m'\ndata.train='d'\n[objective]\n";
+  EXPECT_EQ(ParseProblem(file + "name='soft'\ntemperatur=1", {"objective.name=plain"}),
+            "r.toml:5:1: objective.temperatur is unknown for the objective plain");
+  // It is no parameter of the entry that the file names, so that the file is wrong by itself.
+  EXPECT_EQ(ParseProblem(file + "name='plain'\ntemperature=1", {"objective.name=taught"}),
+            "r.toml:5:1: objective.temperature is unknown for the objective taught");
+  EXPECT_EQ(ParseProblem(file + "name='soft'", {"objective.name=plain", "objective.temperature=1"}),
+            "--set objective.temperature=1: objective.temperature is unknown for the objective "
+            "plain");
+}
+
+TEST(ParseRecipe, AScaleAloneSaysWhatAPositiveIs) {
+  const auto grade = [](const std::string& text) {
+    return ParseTest(kLeast + text).recipe.data.positive_grade;
+  };
+  EXPECT_EQ(grade("data.grade_scale = [1, 5]"), 2);
+  EXPECT_EQ(grade("data.grade_scale = [3, 3.5]"), 3.5);
+  EXPECT_EQ(grade("data.grade_scale = [0, 3]"), 1);
+  EXPECT_EQ(grade("data.grade_scale = [-2, 2]"), 1);
+  EXPECT_EQ(grade("data.grade_scale = [1, 5]\ndata.positive_grade = 4"), 4);
+  EXPECT_EQ(grade("data.grade_scale = [1, 5]\ndata.binarize_at = 3"), 3);
+}
+
 TEST(ParseRecipe, TheFirstMistakeInReadingOrderIsNamed) {
   EXPECT_EQ(ParseProblem(kLeast + "train.batch = 0\nseed = 'x'"),
             "r.toml:4:15: train.batch must be from 1 to 1048576 queries, found 0");
