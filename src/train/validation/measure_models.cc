@@ -22,9 +22,10 @@ config::LoadedRecipe WithRankedValidation(config::LoadedRecipe loaded) {
                       "(with validation.split) or validation.holdout");
   }
   if (!validation.sources.empty()) {
-    throw loaded.ErrorAt("validation.source",
-                         "is not for this: models are compared by the queries of one data set; "
-                         "give validation.data or validation.holdout");
+    throw loaded.ErrorAt(
+        "validation.source.1.path",
+        "is one of a list, but models are compared by the queries of one data set; "
+        "give validation.data or validation.holdout");
   }
   if (validation.by_loss()) {
     throw loaded.ErrorAt("validation.measure",

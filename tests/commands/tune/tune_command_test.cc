@@ -270,6 +270,18 @@ TEST_F(Tune, BadInputIsRefusedBeforeAnythingIsTrained) {
   ExpectRefused({"--resume"}, "holds no search to resume");
 }
 
+// The paired tests of the choice go by the queries of one data set.
+TEST_F(Tune, SeveralDataSetsToValidateOnAreRefused) {
+  std::string recipe = ReadFile(Path("recipe.toml"));
+  const size_t at = recipe.find("data = ", recipe.find("[validation]"));
+  recipe.erase(at, recipe.find("[tune]") - at);
+  WriteFileAtomically(Path("recipe.toml"),
+                      recipe + fmt::format("[[validation.source]]\npath = \"{}\"\n", Path("data")));
+  ExpectRefused({},
+                "recipe.toml:23:8: validation.source.1.path is one of a list, but models are "
+                "compared by the queries of one data set");
+}
+
 // A copy of the validation data under another name is the same data.
 TEST_F(Tune, TestDataWithTheQueriesOfValidationAreRefused) {
   std::filesystem::copy(Path("data"), Path("copy"), std::filesystem::copy_options::recursive);
