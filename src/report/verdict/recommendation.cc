@@ -85,7 +85,8 @@ Recommendation KeepBaseline(const Contest& contest) {
       ValuesText(contest, highest.baseline,
                  (one ? "" : "the highest, ") + highest.name + (one ? "" : ","), highest.value,
                  highest.queries) +
-      AgainstNone(contest, highest) + CeilingText(contest) + CautionText(contest);
+      AgainstNone(contest, highest) + (highest.seen ? "" : CeilingText(contest)) +
+      CautionText(contest);
   Recommendation keep = RecommendationOf("Keep", contest.baseline, reason);
   keep.seen = highest.seen;
   if (!keep.seen) keep.queries_needed = highest.queries_needed;

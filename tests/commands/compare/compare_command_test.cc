@@ -118,7 +118,7 @@ TEST_F(CompareCommand, ShowsTextsInPlaceOfHashesAndBothEndsOfNames) {
   const ProgramResult result = Compare({"worse.trec", "better.trec", "--dataset", "hashed",
                                         "--measures", "mrr", "--documents", "1"});
   EXPECT_THAT(result.out, HasSubstr("\n0.5000 -> 1.0000 where does a cat live?\n"
-                                    "  - pages/jacob…e-of-type-2.md#3         "
+                                    "  - pages/jacob…rome-of-the-type-2.md#3"
                                     " | + The cat and how it lives\n"));
 }
 
