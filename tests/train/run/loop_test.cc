@@ -5,11 +5,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -27,6 +29,7 @@
 #include "train/inputs/example_texts.h"
 #include "train/observers/metrics_observer.h"
 #include "train/observers/progress_observer.h"
+#include "train/observers/validation_observer.h"
 #include "train/observers/warning_observer.h"
 #include "train/step/plain_step.h"
 
@@ -364,6 +367,39 @@ TEST_F(LoopTest, ProgressShowsTheMeanLossOfItsWindow) {
   for (size_t step = 4; step < 8; ++step) mean += Metrics().at(step).at("loss").get<double>() / 4;
   EXPECT_THAT(captured.text(), testing::HasSubstr(fmt::format("8/8 steps, ")));
   EXPECT_THAT(captured.text(), testing::HasSubstr(fmt::format(", loss {:.4f}, ", mean)));
+}
+
+// A validation that takes a while and always finds the same.
+class SlowValidator final : public Validator {
+ public:
+  std::optional<Validated> Measure(model::DualEncoder&, const ObjectiveStates&,
+                                   const ValidationProgress&) override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    return Validated{.value = 0.5};
+  }
+  void TryBeginning(model::DualEncoder&, const ObjectiveStates&) override {}
+  double EstimateSeconds(model::DualEncoder&, const ObjectiveStates&) override { return 0.03; }
+  std::string name() const override { return "ndcg@10"; }
+  bool Better(double value, double other) const override { return value > other; }
+  size_t queries() const override { return 1; }
+};
+
+// Not at the end of the run, when it is too late, and not again there.
+TEST_F(LoopTest, ValidationsThatTakeMuchOfTheTimeAreSaidOnceAndEarly) {
+  const CapturedMessages captured;
+  SlowValidator validator;
+  const RunFolder folder(temporary_.path());
+  const config::ValidationRecipe recipe{.data = "dev", .every = config::Quantity::Count(1)};
+  // Of a longer run than the three steps that are made: 101 validations of 30 ms.
+  ValidationObserver validation(validator, folder, {.steps = 100, .validate_every = 1}, recipe);
+  Run(3, {&validation});
+  const std::string advice = "validation takes about ";
+  const size_t first = captured.text().find(advice);
+  ASSERT_NE(first, std::string::npos) << captured.text();
+  EXPECT_EQ(captured.text().find(advice, first + 1), std::string::npos);
+  EXPECT_THAT(captured.text(),
+              testing::HasSubstr("; less with --set \"validation.every=2 steps\"\n"));
+  EXPECT_LT(first, captured.text().find("4 validations took "));
 }
 
 // Notes the calls that it gets, and answers as it is told to.
