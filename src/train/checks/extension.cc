@@ -151,9 +151,9 @@ void CheckCanBeLonger(const Trainer& trainer, const RunPlan& plan, const RunFold
 // checkpoint there has nothing that happened only because the recorded run ended.
 bool HoldsNothingOfTheEnd(int64_t step, const RunPlan& before, const config::Recipe& recipe,
                           const RunPlan& plan) {
-  // A validation near the end that the longer run has.
+  // A validation near the end that the longer run has; from its own step a run makes up for it.
   const std::optional<int64_t> left_out = before.LeftOutValidation();
-  if (left_out && step >= *left_out && plan.ValidationDue(*left_out)) return false;
+  if (left_out && step > *left_out && plan.ValidationDue(*left_out)) return false;
   if (step < before.steps) return true;
   const int64_t accumulate = recipe.train.accumulate;
   if (before.batches && *before.batches % accumulate != 0) return false;  // its last step is short
@@ -291,7 +291,8 @@ Continuation CompareWithRecord(const Trainer& trainer, const RunFolder& folder,
 
 std::optional<int64_t> StartOfLongerRun(const Trainer& trainer, const RunPlan& plan,
                                         const RunFolder& folder) {
-  const RunPlan longer = WithSteps(plan, plan.steps + 1);
+  RunPlan longer = WithSteps(plan, plan.steps + 1);
+  longer.validates_by_share = false;  // it keeps the interval in steps (KeepShares)
   if (WhatHinders(trainer, plan, longer, longer.steps, folder) != Hindrance::kNone) {
     return std::nullopt;
   }

@@ -126,8 +126,8 @@ TEST_F(ExtendCommand, SharesStayTheNumbersOfStepsThatTheyWere) {
   EXPECT_THAT(again.err, HasSubstr("schedule.warmup stays 2 steps"));
 }
 
-// Step 20 of 21 does not validate where 45 % are 10 steps, since the last one does; of more steps
-// it does, so that the run goes on from before it.
+// Step 40 of 47 does not validate where 85 % are 40 steps, since the last one does; of more steps
+// it does, so that the run goes on from there and not from step 45.
 TEST_F(ExtendCommand, HasTheValidationThatItsFirstEndLeftOut) {
   const auto with = [](const std::string& steps, const std::string& every) {
     return std::vector<std::string>{"--set", "train.steps=" + steps,
@@ -135,11 +135,11 @@ TEST_F(ExtendCommand, HasTheValidationThatItsFirstEndLeftOut) {
                                     "--set", "validation.every=\"" + every + "\"",
                                     "--set", "schedule.warmup=\"2 steps\""};
   };
-  ASSERT_EQ(TrainConstant("whole", with("30", "10 steps")).exit_code, 0);
-  ASSERT_EQ(TrainConstant("run", with("21", "45%")).exit_code, 0);
+  ASSERT_EQ(TrainConstant("whole", with("60", "40 steps")).exit_code, 0);
+  ASSERT_EQ(TrainConstant("run", with("47", "85%")).exit_code, 0);
   EXPECT_THAT(FilesOf("run").at("metrics.jsonl"),
-              testing::Not(HasSubstr("{\"event\":\"validation\",\"step\":20,")));
-  std::vector<std::string> longer = with("30", "45%");
+              testing::Not(HasSubstr("{\"event\":\"validation\",\"step\":40,")));
+  std::vector<std::string> longer = with("60", "85%");
   longer.push_back("--resume");
   const ProgramResult result = TrainConstant("run", longer);
   ASSERT_EQ(result.exit_code, 0) << result.err;
