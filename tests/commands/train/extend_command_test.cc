@@ -133,6 +133,7 @@ TEST_F(ExtendCommand, HasTheValidationThatItsFirstEndLeftOut) {
     return std::vector<std::string>{"--set", "train.steps=" + steps,
                                     "--set", "train.checkpoint_every=\"5 steps\"",
                                     "--set", "validation.every=\"" + every + "\"",
+                                    "--set", "train.keep_checkpoints=3",
                                     "--set", "schedule.warmup=\"2 steps\""};
   };
   ASSERT_EQ(TrainConstant("whole", with("60", "40 steps")).exit_code, 0);
