@@ -3,7 +3,7 @@
 import itertools
 import os
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 BUDGETS = ("quick", "full")
 KEYS = {"title", "question", "paper", "place", "notes", "select", "measures", "baseline", "seeds",
@@ -12,7 +12,7 @@ REQUIRED = {"title", "question", "paper", "place", "select", "measures", "baseli
             "arms", "claims"}
 ARM_KEYS = {"recipe", "grid", "data", "says"}
 CLAIM_KEYS = {"says", "paper", "arm", "against", "data", "measure", "expect"}
-QUICK_KEYS = {"seeds", "recipe", "grid", "data"}
+QUICK_KEYS = {"seeds", "recipe", "grid", "data", "zero_shot"}
 BASE = "base"  # the name of the untrained model as an arm of a claim
 
 
@@ -59,7 +59,14 @@ class Study:
     zero_shot: tuple
     arms: dict
     claims: tuple
-    source: dict = field(repr=False)
+
+    def decides(self):
+        """All that results depend on: everything but the words of the page."""
+        arms = [[arm.name, arm.recipe, arm.points, arm.data] for arm in self.arms.values()]
+        data = {name: {key: value for key, value in spec.items() if key != "says"}
+                for name, spec in self.data.items()}
+        return [self.budget, self.select, self.measures, self.baseline, self.seeds, self.recipe, data,
+                self.zero_shot, arms]
 
     def data_trained(self):
         """The names of the data sets that arms are trained on."""
@@ -155,7 +162,7 @@ def read_study(path, budget):
     quick = table.get("quick", {}) if budget == "quick" else {}
     check_keys(path, "[quick]", quick, QUICK_KEYS)
     data = {name: smaller(entry, quick.get("data", {})) for name, entry in table["data"].items()}
-    zero_shot = tuple(table.get("zero_shot", ()))
+    zero_shot = tuple(quick.get("zero_shot", table.get("zero_shot", ())))
     if strangers := [name for name in zero_shot if name not in data]:
         raise PlanError(f"{path}: zero_shot: there is no data {strangers[0]!r}")
     trained = [name for name in data if data[name].get("train") != 0]
@@ -172,4 +179,4 @@ def read_study(path, budget):
                  measures=measures, baseline=table["baseline"],
                  seeds=quick.get("seeds", table["seeds"]), minutes=table.get("minutes", 0),
                  recipe=recipe, data=data, zero_shot=zero_shot, arms=arms,
-                 claims=read_claims(path, table, arms, data, measures), source=table)
+                 claims=read_claims(path, table, arms, data, measures))

@@ -72,8 +72,8 @@ class Workshop:
     # --- what the results are of -------------------------------------------------------------------
 
     def version(self):
-        """What results depend on besides their recipes: the study's text and the program."""
-        return {"study": hash_of([self.study.source, self.study.budget]),
+        """What results depend on: the study but for its words, and the program."""
+        return {"study": hash_of(self.study.decides()),
                 "program": self.program(["version"])[0].split("\n", 1)[0],
                 "precision": self.options.precision}
 
