@@ -38,6 +38,14 @@ class MeanValidator final : public Validator {
     largest->validator->TryBeginning(model, states);
   }
 
+  double EstimateSeconds(model::DualEncoder& model, const ObjectiveStates& states) override {
+    double sum = 0;
+    for (const ValidatorOfSource& source : sources_) {
+      sum += source.validator->EstimateSeconds(model, states);
+    }
+    return sum;
+  }
+
   std::string name() const override { return sources_.front().validator->name(); }
   bool Better(double value, double other) const override {
     return sources_.front().validator->Better(value, other);
@@ -48,6 +56,7 @@ class MeanValidator final : public Validator {
       const RankedCorpus one = source.validator->ranked();
       sum.documents += one.documents;
       sum.corpus += one.corpus;
+      sum.judged += one.judged;
     }
     return sum;
   }

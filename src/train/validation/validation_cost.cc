@@ -20,6 +20,7 @@ std::string LargerInterval(const config::Quantity& every, int64_t count) {
 
 // Fewer texts to encode as --set takes it; "" where there are few.
 std::string FewerTexts(const config::ValidationRecipe& recipe, const RankedCorpus& ranked) {
+  if (!recipe.sources.empty()) return "";  // each has limits of its own, which --set cannot reach
   const size_t half = ranked.documents / 2;
   if (half > 0 && half >= ranked.judged) return fmt::format("validation.pool={}", half);
   if (!recipe.holdout) return "";

@@ -24,9 +24,12 @@ class FixedValidator final : public Validator {
     return Validated{.value = value_, .further = {{"map", 2 * value_}}, .queries = {{"q", value_}}};
   }
   void TryBeginning(model::DualEncoder&, const ObjectiveStates&) override { ++*begun_; }
+  double EstimateSeconds(model::DualEncoder&, const ObjectiveStates&) override {
+    return static_cast<double>(documents_) / 5;
+  }
   std::string name() const override { return "ndcg@10"; }
   bool Better(double value, double other) const override { return value > other; }
-  RankedCorpus ranked() const override { return {documents_, 2 * documents_}; }
+  RankedCorpus ranked() const override { return {documents_, 2 * documents_, 3}; }
   size_t queries() const override { return 10; }
 
  private:
@@ -68,6 +71,8 @@ TEST_F(MeanValidatorOfTwo, IsAsLargeAsBothAndTriesTheLargest) {
   EXPECT_EQ(mean_->queries(), 20U);
   EXPECT_EQ(mean_->ranked().documents, 60U);
   EXPECT_EQ(mean_->ranked().corpus, 120U);
+  EXPECT_EQ(mean_->ranked().judged, 6U);
+  EXPECT_EQ(mean_->EstimateSeconds(model_, {}), 2 + 10);
   EXPECT_EQ(mean_->name(), "ndcg@10");
   EXPECT_TRUE(mean_->Better(0.5, 0.25));
   mean_->TryBeginning(model_, {});

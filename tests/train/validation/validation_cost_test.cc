@@ -28,7 +28,12 @@ TEST(ValidationCost, NamesKeysWithValuesThatHelp) {
   // All that are ranked are judged, so that a smaller pool would be the same one.
   EXPECT_EQ(ValidationCostText(kCost, recipe, {.documents = 400, .corpus = 1000, .judged = 400}),
             start + "; less with --set \"validation.every=80 steps\"");
+  // Several data sets have a pool each, none of which is validation.pool.
   recipe.data.reset();
+  recipe.sources.resize(2);
+  EXPECT_EQ(ValidationCostText(kCost, recipe, {.documents = 1000, .corpus = 1000, .judged = 300}),
+            start + "; less with --set \"validation.every=80 steps\"");
+  recipe.sources.clear();
   recipe.holdout = config::Quantity::Percent(10);
   EXPECT_EQ(ValidationCostText(kCost, recipe, {}),
             start +
