@@ -88,10 +88,10 @@ class Workshop:
             for part in ("runs", "results", "base"):
                 shutil.rmtree(os.path.join(self.folder, part), ignore_errors=True)
         os.makedirs(self.results, exist_ok=True)
-        write_json(note, version)
         for name, spec in self.study.data.items():
             folder = study_data.make(name, spec, self.options.data_root, self.folder)
             self.fingerprints[name] = study_data.fingerprint(folder)
+        write_json(note, version)
         self.make_base()
         for name, spec in self.study.data.items():
             if "mined_negatives" in spec:
