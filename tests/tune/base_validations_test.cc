@@ -11,12 +11,12 @@ using config::Assignment;
 TEST(BaseValidations, AreOfTextsModelAndSimilarity) {
   EXPECT_EQ(BaseKeys({{"data.masks.copies", "false"},
                       {"data.negatives", "2"},
-                      {"objective.name", "\"infonce\""},
                       {"optimizer.learning_rate", "1e-05"},
                       {"train.epochs", "2"}}),
             Assignment());
   const Assignment all = {{"data.minimum_grade", "1"},
                           {"model.max_query_tokens", "8"},
+                          {"objective.name", "\"bixse\""},
                           {"objective.similarity_kind", "\"dot\""},
                           {"validation.pool", "100"}};
   EXPECT_EQ(BaseKeys(all), all);

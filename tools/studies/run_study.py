@@ -67,6 +67,7 @@ def main():
     parser.add_argument("--keep-models", action="store_true")
     parser.add_argument("--force", action="store_true", help="make results of another version anew")
     options = parser.parse_args()
+    options.work = os.path.abspath(options.work)
     if not options.names:
         for name in known_studies():
             study = read_study(os.path.join(STUDIES, f"{name}.toml"), options.budget)

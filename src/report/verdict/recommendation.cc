@@ -105,6 +105,7 @@ std::string RoomText(const Room& room, const std::string& measure, const std::st
                      double level) {
   size_t needed = 1;
   while (std::ldexp(2.0, -static_cast<int>(needed)) >= level) ++needed;
+  if (room.queries == 0) return "";  // a measure of all queries together
   if (room.below >= 2 * needed || 2 * room.below > room.queries) return "";
   const std::string full = fmt::format("{}{} is 1 for {} of {} queries", measure,
                                        baseline.empty() ? "" : " of " + baseline,

@@ -19,11 +19,13 @@ namespace {
 constexpr const char* kSimilarity = "similarity";
 constexpr const char* kMeasures = "measures";
 
-// Of [data], what says which negatives a query gets has no part in a ranking of documents.
+// An objective decides what scores in the lines mean, and so which documents are relevant and which
+// queries can be held out. Of [data], what says which negatives a query gets has no part in a
+// ranking of documents.
 bool MayChangeBase(std::string_view key) {
   if (key == "data.negatives" || key.starts_with("data.masks.")) return false;
   return key.starts_with("model.") || key.starts_with("validation.") || key.starts_with("data.") ||
-         key == "objective.similarity_kind";
+         key == "objective.name" || key == "objective.similarity_kind";
 }
 
 // The validation before the first step of a trial's run, with the similarity of its model; null

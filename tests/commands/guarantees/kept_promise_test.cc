@@ -63,7 +63,7 @@ TEST_F(KeptPromise, ASearchOfADataSetShowsWhatIsPromised) {
   std::istringstream run(found.out), everything(all.out);
   while (run >> query >> q0 >> document >> rank >> score >> tag) {
     ++kept;
-    EXPECT_GE(std::stod(score), threshold);
+    EXPECT_GE(std::stof(score), static_cast<float>(threshold));  // the text is that of a float
     right += positives.count(query + " " + document);
   }
   while (everything >> query >> q0 >> document >> rank >> score >> tag) {

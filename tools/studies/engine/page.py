@@ -190,8 +190,8 @@ def study_page(study, workshop, rows, chosen, compared):
     for trained_on in study.data_trained():
         for measured_on in (trained_on, *(name for name in study.zero_shot if name != trained_on)):
             parts.append(measure_table(study, compared, trained_on, measured_on))
-    parts.append(f"Every run is a line of [{study.name}.tsv]({study.name}.tsv). Made by "
-                 f"`./dev study {study.name} --budget {study.budget}`.\n")
+    parts.append(wrapped(f"Every run is a line of [{study.name}.tsv]({study.name}.tsv). Made by "
+                         f"`./dev study {study.name} --budget {study.budget}`."))
     return "\n".join(parts)
 
 

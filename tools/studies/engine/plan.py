@@ -134,6 +134,8 @@ def read_claims(path, table, arms, data, measures):
             raise PlanError(f"{path}: {where}: expect is higher or lower, not {claim['expect']!r}")
         if claim["measure"] not in measures:
             raise PlanError(f"{path}: {where}: {claim['measure']!r} is none of the measures")
+        if claim["arm"] == claim["against"]:
+            raise PlanError(f"{path}: {where}: compares {claim['arm']!r} with itself")
         for one in claim["data"]:
             if one not in data:
                 raise PlanError(f"{path}: {where}: there is no data {one!r}")

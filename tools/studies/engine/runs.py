@@ -50,6 +50,17 @@ def hash_of(value):
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:12]
 
 
+def file_hash(path):
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:12]
+
+
+def weights_of(model):
+    """The files of a model folder, in the order of their names."""
+    return sorted(os.path.join(model, name) for name in os.listdir(model)
+                  if os.path.isfile(os.path.join(model, name)))
+
+
 def over_seeds(found):
     """A measure that pools all queries, compared seed by seed: means, and of what the seeds say
     the most cautious: the hull of the intervals and the largest p."""
@@ -75,6 +86,8 @@ class Workshop:
         """What results depend on: the study but for its words, and the program."""
         return {"study": hash_of(self.study.decides()),
                 "program": self.program(["version"])[0].split("\n", 1)[0],
+                "build": file_hash(self.options.program),
+                "model": hash_of([file_hash(path) for path in weights_of(self.options.model)]),
                 "precision": self.options.precision}
 
     def begin(self):
@@ -85,7 +98,7 @@ class Workshop:
                 differs = [key for key in version if found.get(key) != version[key]]
                 raise RunError(f"{self.folder} has results of another version (another "
                                f"{', '.join(differs)}); --force makes them anew")
-            for part in ("runs", "results", "base"):
+            for part in ("runs", "results", "base", "data"):
                 shutil.rmtree(os.path.join(self.folder, part), ignore_errors=True)
         os.makedirs(self.results, exist_ok=True)
         for name, spec in self.study.data.items():
@@ -286,7 +299,7 @@ class Workshop:
         for measured_on in (data, *(name for name in self.study.zero_shot if name != data)):
             yield measured_on, [BASE, *arms]
             first = self.study.baseline if self.study.baseline in arms else None
-            if first:
+            if first and len(arms) > 1:
                 yield measured_on, [first, *(name for name in arms if name != first)]
         for claim in self.study.claims:
             if data in claim.data and claim.against not in (BASE, self.study.baseline):
