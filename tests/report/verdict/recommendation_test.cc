@@ -86,6 +86,8 @@ TEST(Recommendation, SaysWhereTheBaselineLeavesNoRoomForAGain) {
             "and none falls; harder questions, or more of them, show one sooner");
   EXPECT_THAT(RoomText({.queries = 50, .below = 11}, "mrr", "", 0.05), HasSubstr("6 of the 11 "));
   EXPECT_EQ(RoomText({.queries = 50, .below = 12}, "mrr", "", 0.05), "");
+  // A measure of all queries together has no values of single ones.
+  EXPECT_EQ(RoomText({}, "auc", "", 0.05), "");
   // Few queries leave room where the baseline is poor: they are too few, not too easy.
   EXPECT_EQ(RoomText({.queries = 5, .below = 5}, "mrr", "", 0.05), "");
   const Room room = RoomAbove(std::vector<double>{1, 0.5, 1, 0});
