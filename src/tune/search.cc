@@ -24,6 +24,7 @@
 #include "tune/query_values.h"
 #include "tune/search_context.h"
 #include "tune/space/default_space.h"
+#include "tune/space/same_validation.h"
 #include "tune/space/space.h"
 #include "tune/trials/base_validations.h"
 #include "tune/trials/quiet_sink.h"
@@ -159,12 +160,16 @@ void WriteBeginning(const SearchContext& search, const Beginning& beginning,
   search.journal.Append([&] { return PlanRow(beginning.plan, fingerprint); });
 }
 
-// The keys to search; of the default space where the recipe names none.
-void UseDefaultSpace(config::LoadedTune& tune, const train::RunData& data) {
-  if (!tune.tune.keys.empty()) return;
+// The keys to search: the recipe's, or those of the default space where it names none.
+void ChooseSpace(config::LoadedTune& tune, const train::RunData& data) {
+  if (!tune.tune.keys.empty()) {
+    CheckSameValidation(tune, data);
+    return;
+  }
   const config::Recipe& recipe = tune.recipe.recipe;
   const DataKind kind = KindOf(recipe, data, train::NeedsOf(recipe.objective).teacher);
   tune.tune.keys = DefaultKeys(recipe, kind);
+  KeepSameValidation(tune, data);
   std::string names;
   for (const config::SearchKey& key : tune.tune.keys) {
     names += (names.empty() ? "" : ", ") + key.path;
@@ -226,7 +231,7 @@ std::string RunSearch(config::LoadedTune tune, const SearchOptions& options) {
   group.Agree([&] {
     measurer = std::make_unique<train::ModelMeasurer>(tune.recipe, options.group);
     CheckTestData(tune, measurer->data());
-    UseDefaultSpace(tune, measurer->data());
+    ChooseSpace(tune, measurer->data());
   });
   std::optional<Beginning> beginning;
   if (!open || open->journal->Find("plan") == nullptr) {

@@ -41,6 +41,12 @@ def chosen_studies(names):
     return names
 
 
+def list_studies(budget):
+    for name in known_studies():
+        study = read_study(os.path.join(STUDIES, f"{name}.toml"), budget)
+        print(f"{name:24} {study.title} ({study.paper}, {study.place}; about {study.minutes} min)")
+
+
 def carry_out(name, options):
     study = read_study(os.path.join(STUDIES, f"{name}.toml"), options.budget)
     workshop = Workshop(study, options)
@@ -68,15 +74,13 @@ def main():
     parser.add_argument("--force", action="store_true", help="make results of another version anew")
     options = parser.parse_args()
     options.work = os.path.abspath(options.work)
-    if not options.names:
-        for name in known_studies():
-            study = read_study(os.path.join(STUDIES, f"{name}.toml"), options.budget)
-            print(f"{name:24} {study.title} ({study.paper}, {study.place}; about {study.minutes} min)")
-        return
     try:
+        if not options.names:
+            list_studies(options.budget)
+            return
         for name in chosen_studies(options.names):
             carry_out(name, options)
-    except (PlanError, DataError, RunError) as error:
+    except (PlanError, DataError, RunError, OSError) as error:
         sys.exit(f"run_study.py: {error}")
 
 

@@ -11,8 +11,10 @@ namespace tandem::app {
 std::map<std::string, std::string> QueryGroups(const std::string& folder, const std::string& by) {
   data::Warnings warnings;
   const auto file = data::FindBeirTexts(folder, data::TextRole::kQuery);
-  data::TextInput input(
-      {.inputs = {file.native()}, .role = data::TextRole::kQuery, .fields = {{by}}}, warnings);
+  data::TextInput input({.inputs = {file.native()},
+                         .role = data::TextRole::kQuery,
+                         .fields = {{by, data::MetadataType::kScalar}}},
+                        warnings);
   std::map<std::string, std::string> groups;
   data::InputText query;
   while (input.Next(&query)) {

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <string_view>
+
 #include "base/error.h"
 #include "base/json/json_problem.h"
 #include "base/utf8.h"
@@ -53,7 +56,25 @@ class JsonLines final : public TextLines {
     if (field.type == MetadataType::kString && found->kind == JsonField::Kind::kString) {
       return {.present = true, .text = found->text};
     }
+    if (field.type == MetadataType::kScalar) {
+      if (found->kind == JsonField::Kind::kNull) return {};
+      if (const std::optional<std::string_view> text = ScalarText(*found)) {
+        return {.present = true, .text = *text};
+      }
+    }
     ThrowWrongMetadata(reader, field, id, Description(*found));
+  }
+
+  static std::optional<std::string_view> ScalarText(const JsonField& field) {
+    switch (field.kind) {
+      case JsonField::Kind::kString:
+      case JsonField::Kind::kInteger:
+        return field.text;
+      case JsonField::Kind::kBoolean:
+        return field.number != 0 ? "true" : "false";
+      default:
+        return std::nullopt;
+    }
   }
 
   static std::string Description(const JsonField& field) {
@@ -93,6 +114,12 @@ class PlainLines final : public TextLines {
 
 void ThrowWrongMetadata(const LineReader& reader, const MetadataField& field, std::string_view id,
                         std::string_view found) {
+  if (field.type == MetadataType::kScalar) {
+    throw reader.Error(fmt::format("\"{}\" is {}; groups are told apart by a string, an integer, "
+                                   "true or false",
+                                   field.name, found),
+                       id);
+  }
   throw reader.Error(
       fmt::format("\"{}\" is {}; expected a {}, as the field {}:{} says", field.name, found,
                   MetadataTypeName(field.type), field.name, MetadataTypeName(field.type)),

@@ -111,7 +111,7 @@ class TsvLines final : public TextLines {
   static MetadataValue ValueOf(const LineReader& reader, const MetadataField& field,
                                std::string_view value, std::string_view id) {
     if (value.empty()) return {};
-    if (field.type == MetadataType::kString) return {.present = true, .text = value};
+    if (field.type != MetadataType::kNumber) return {.present = true, .text = value};
     const std::optional<double> number = ParseNumber(value);
     if (!number) ThrowWrongMetadata(reader, field, id, fmt::format("\"{}\"", value));
     return {.present = true, .number = *number, .text = {}};

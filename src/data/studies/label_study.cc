@@ -112,8 +112,13 @@ SwappedLabels SwapLabels(TrainingSet& set, std::span<const uint32_t> which, doub
     result.pairs += example.positives.size();
     result.without_negatives += left.empty();
     result.with_both += !left.empty() && !example.positives.empty();
+    const bool has_negative = !left.empty();
     for (Judgement& positive : example.positives) {
-      if (coins.Uniform() >= probability || left.empty()) continue;
+      if (coins.Uniform() >= probability) continue;
+      if (left.empty()) {
+        result.none_left += has_negative ? 1 : 0;
+        continue;
+      }
       std::swap(left[negatives.Below(left.size())], left.back());
       std::swap(positive.grade, example.others[left.back()].grade);
       left.pop_back();

@@ -28,6 +28,9 @@ struct SwappedLabels {
   size_t pairs = 0;              // positives of the examples
   size_t without_negatives = 0;  // examples that have no judged negative
   size_t with_both = 0;          // examples that have a positive and a judged negative
+  // Pairs that were drawn and stay as they are, because their query had a judged negative but none
+  // was left.
+  size_t none_left = 0;
 };
 
 // Exchanges the grade of each positive of the examples `which`, with the given probability and

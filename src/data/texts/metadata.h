@@ -9,8 +9,10 @@
 
 namespace tandem::data {
 
-enum class MetadataType { kNumber, kString };
-// Gives the name that flags and files use: "number", "string".
+// kScalar is a string, an integer or a boolean, as text, of what is read and not kept: groups of
+// queries. A null is as a field that is not there.
+enum class MetadataType { kNumber, kString, kScalar };
+// Gives the name that flags and files use: "number", "string"; kScalar has none there.
 std::string_view MetadataTypeName(MetadataType type);
 
 struct MetadataField {
@@ -27,7 +29,7 @@ std::vector<MetadataField> ParseMetadataFields(const std::vector<std::string>& f
 struct MetadataValue {
   bool present = false;   // false: the document lacks the field (or has null there)
   double number = 0;      // finite; of MetadataType::kNumber
-  std::string_view text;  // of MetadataType::kString
+  std::string_view text;  // of the other types
 };
 
 }  // namespace tandem::data

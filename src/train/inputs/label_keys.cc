@@ -322,6 +322,12 @@ void Swap(data::TrainingSet& set, std::span<const uint32_t> training,
                 swaps.without_negatives, training.size());
   Note(fmt::format("data.swap_labels exchanged {} of {} positives with a negative{}", swaps.swapped,
                    swaps.pairs, left));
+  if (swaps.none_left == 0) return;
+  Warn(fmt::format(
+      "data.swap_labels: {} further positives were drawn and stay as they are, because "
+      "their queries have fewer documents judged 0 than positives that were drawn: less "
+      "is exchanged than {:g} says",
+      swaps.none_left, recipe.data.swap_labels));
 }
 
 }  // namespace

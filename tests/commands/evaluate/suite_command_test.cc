@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -292,6 +293,33 @@ TEST_F(SuiteCommand, GroupsOfQueriesAreMeasuredSideBySide) {
   EXPECT_THAT(with({"--group-by", "kind"}).out, HasSubstr("groups of queries by kind"));
   EXPECT_THAT(with({"--group-by", "kin"}).err, HasSubstr("no query has the field kin"));
   EXPECT_EQ(with({"--group-by", "kind", "--model", Path("other")}).exit_code, 2);
+  // Integers and booleans are values too, null is none, and what has parts is refused.
+  std::string typed, listed;
+  std::istringstream again(with_kinds);
+  size_t n = 0;
+  for (std::string line; std::getline(again, line); ++n) {
+    json query = json::parse(line);
+    query.erase("metadata");
+    query["kind"] = n % 3 == 0 ? json(7) : n % 3 == 1 ? json(true) : json(nullptr);
+    typed += query.dump() + "\n";
+    query["kind"] = json::array({"a"});
+    listed += query.dump() + "\n";
+  }
+  Write("data/queries.jsonl", typed);
+  const ProgramResult of_types = with({"--group-by", "kind", "--format", "json"});
+  ASSERT_EQ(of_types.exit_code, 0) << of_types.err;
+  std::set<std::string> groups;
+  const json typed_groups = json::parse(of_types.out)["groups"]["values"];
+  for (const json& row : typed_groups) {
+    groups.insert(row["group"].is_null() ? "" : row["group"].get<std::string>());
+  }
+  EXPECT_EQ(groups, (std::set<std::string>{"7", "true", ""}));
+  Write("data/queries.jsonl", listed);
+  const ProgramResult refused = with({"--group-by", "kind"});
+  EXPECT_EQ(refused.exit_code, 3);
+  EXPECT_THAT(refused.err, HasSubstr("queries.jsonl:1: "));
+  EXPECT_THAT(refused.err, HasSubstr("\"kind\" is a list of strings; groups are told apart by a "
+                                     "string, an integer, true or false"));
   const ProgramResult of_run = Run({"--run", "r", "--qrels", "q", "--group-by", "kind"});
   EXPECT_EQ(of_run.exit_code, 2);
   EXPECT_THAT(of_run.err, HasSubstr("--group-by needs --model and --dataset"));

@@ -338,5 +338,36 @@ TEST_F(Tune, WithoutKeysTheSpaceIsThatOfTheData) {
                         "optimizer.learning_rate, train.epochs"));
 }
 
+// bixse reads the scores of lines as grades, and infonce does not, so that the queries that are
+// held out have other judgements.
+TEST_F(Tune, ObjectivesThatValidateOtherwiseAreNotSearchedTogether) {
+  std::string lines;
+  for (int query = 0; query < 40; ++query) {
+    lines += fmt::format(
+        "{{\"query\": \"{0}\", \"pos\": [\"{0} one\", \"{0} two\"], \"neg\": [\"{1}\"], "
+        "\"pos_scores\": [0.9, 0.4], \"neg_scores\": [0.3]}}\n",
+        fmt::format("word {}", query), fmt::format("other {}", query));
+  }
+  WriteFileAtomically(Path("lines.jsonl"), lines);
+  const auto recipe = [this](const std::string& objective, const std::string& tune) {
+    WriteFileAtomically(Path("recipe.toml"),
+                        fmt::format("seed = 3\n[model]\nbase = \"{}\"\n[data]\ntrain = \"{}\"\n"
+                                    "[objective]\nname = \"{}\"\n[train]\nbatch = 8\nsteps = 9\n"
+                                    "[validation]\nholdout = 12\n{}",
+                                    Path("base"), Path("lines.jsonl"), objective, tune));
+  };
+  recipe("infonce", "[tune]\nobjective.name = [\"infonce\", \"bixse\", \"mann_whitney\"]\n");
+  ExpectRefused({},
+                "objective.name has \"bixse\", which reads the scores of lines otherwise than "
+                "infonce does");
+  recipe("bixse", "");
+  const ProgramResult result = Search("search", {"--budget", "36 steps"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("not searched: objective.name = \"infonce\""));
+  for (const Row& values : RowsOf("search", "plan").front()["configurations"]) {
+    EXPECT_NE(values.value("objective.name", ""), "\"infonce\"");
+  }
+}
+
 }  // namespace
 }  // namespace tandem

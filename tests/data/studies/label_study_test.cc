@@ -133,6 +133,7 @@ TEST(SwapLabels, ExchangesTheShareAskedForWithinAQuery) {
     EXPECT_EQ(grades.at(negative == 1 ? 5 * q + 1 : 5 * q), negative == 1 ? 0.75 : 1);
   }
   EXPECT_EQ(exchanged, swaps.swapped);
+  EXPECT_NEAR(static_cast<double>(swaps.none_left), 500 * 0.3 * 0.3, 35);  // both were drawn
   EXPECT_GT(first, exchanged / 3);
   EXPECT_LT(first, exchanged);
 }
@@ -142,6 +143,7 @@ TEST(SwapLabels, TheNegativeIsDrawnAndNoneIsTakenTwice) {
   for (TrainingQuery& query : set.examples) query.others[0].grade = 0;  // two negatives
   const SwappedLabels swaps = SwapLabels(set, All(set), 1, 1);
   EXPECT_EQ(swaps.swapped, 600U);
+  EXPECT_EQ(swaps.none_left, 0U);
   size_t crossed = 0;  // about 150 (deviation 9)
   for (uint32_t q = 0; q < 300; ++q) {
     const std::map<uint32_t, double> grades = GradesOf(set.examples[q]);
@@ -164,6 +166,7 @@ TEST(SwapLabels, QueriesWithoutANegativeAndThoseOutsideStayAndAreCounted) {
   EXPECT_EQ(swaps.swapped, 0U);
   EXPECT_EQ(swaps.pairs, 2U);
   EXPECT_EQ(swaps.without_negatives, 1U);
+  EXPECT_EQ(swaps.none_left, 0U);
   EXPECT_EQ(swaps.with_both, 0U);
   EXPECT_EQ(GradesOf(set.examples[0]), without);
   EXPECT_EQ(GradesOf(set.examples[2]), outside);

@@ -85,6 +85,16 @@ TEST_F(StudyKeys, SwapsLeaveQueriesWithoutANegativeAndNeedOneThatHasOne) {
           "have no document judged 0 and stay as they are\n"));
   EXPECT_EQ(run.set.documents.text(run.set.examples[0].positives.at(0).document), "n");
   EXPECT_EQ(run.set.documents.text(run.set.examples[1].positives.at(0).document), "q");
+  WriteFileAtomically(folder_.path() / "f.jsonl",
+                      "{\"query\": \"a\", \"pos\": [\"p\", \"r\", \"s\"], \"neg\": [\"n\"]}\n"
+                      "{\"query\": \"b\", \"pos\": [\"q\"], \"neg\": [\"m\"]}\n");
+  const CapturedMessages of_few;
+  Read();
+  EXPECT_THAT(of_few.text(),
+              EndsWith("data.swap_labels exchanged 2 of 4 positives with a negative\nwarning: "
+                       "data.swap_labels: 2 further positives were drawn and stay as they are, "
+                       "because their queries have fewer documents judged 0 than positives that "
+                       "were drawn: less is exchanged than 1 says\n"));
   WriteFileAtomically(
       folder_.path() / "f.jsonl",
       "{\"query\": \"a\", \"pos\": [\"p\"]}\n{\"query\": \"b\", \"pos\": [\"q\"]}\n");

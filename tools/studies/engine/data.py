@@ -14,10 +14,11 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DEMO = os.path.join(HERE, "..", "..", "demo")
+# Kind -> the keys that it needs, and those that it may have.
 KINDS = {
-    "beir": {"folder", "train", "dev", "test", "documents", "dev_from"},
-    "squad": {"folder", "paragraphs", "questions", "train", "dev", "test", "documents"},
-    "packages": {"train", "dev", "test", "documents", "per_source", "least_positives"},
+    "beir": ({"folder", "dev", "test", "documents"}, {"train", "dev_from"}),
+    "squad": ({"folder", "paragraphs", "questions", "dev", "test", "documents"}, {"train"}),
+    "packages": ({"train", "dev", "test", "documents"}, {"per_source", "least_positives"}),
 }
 
 NOT_OF_THE_FILES = {"says", "recipe", "relevance_level", "mined_negatives", "mined_range"}
@@ -39,12 +40,14 @@ def read_jsonl(path):
 def read_judgements(folder, split):
     """Query -> {document: grade} of a split, in the file's order."""
     path = os.path.join(folder, "qrels", f"{split}.tsv")
+    if not os.path.exists(path):
+        raise DataError(f"{path} is not there: the set has no split {split!r}")
     judged = {}
     with open(path, encoding="utf-8") as file:
         next(file)
         for line in file:
             query, document, grade = line.rstrip("\n").split("\t")
-            judged.setdefault(query, {})[document] = int(grade)
+            judged.setdefault(query, {})[document] = grade
     return judged
 
 
@@ -64,7 +67,11 @@ def write_folder(folder, queries, corpus, splits, spare=()):
             file.write("query-id\tcorpus-id\tscore\n")
             for query, documents in judged.items():
                 asked[query] = None
+                if query not in queries:
+                    raise DataError(f"queries.jsonl has no {query!r}, which {split} judges")
                 for document, grade in documents.items():
+                    if document not in corpus:
+                        raise DataError(f"corpus.jsonl has no {document!r}, which {split} judges for {query!r}")
                     held[document] = None
                     file.write(f"{query}\t{document}\t{grade}\n")
     for name, ids, texts in (("queries", asked, queries), ("corpus", held, corpus)):
@@ -101,6 +108,9 @@ def make_beir(spec, root, target, _scratch):
         split = spec["dev_from"]
         rest = read_judgements(folder, split)
         names = [name for name in reversed(by_hash(rest)) if name not in train][:spec["dev"]]
+        if len(names) < spec["dev"]:
+            raise DataError(f"{spec['dev']} dev queries are asked for, and {split} has {len(names)} besides "
+                            "those that are trained on")
         dev = {name: rest[name] for name in names}
     else:
         dev = first(read_judgements(folder, "dev"), spec["dev"]) if spec["dev"] else {}
@@ -166,8 +176,11 @@ def make(name, spec, root, work):
     kind = spec.get("kind")
     if kind not in KINDS:
         raise DataError(f"data {name}: kind is {kind!r}, where one of {', '.join(KINDS)} was expected")
-    if unknown := sorted(set(spec) - KINDS[kind] - NOT_OF_THE_FILES - {"kind"}):
+    needed, further = KINDS[kind]
+    if unknown := sorted(set(spec) - needed - further - NOT_OF_THE_FILES - {"kind"}):
         raise DataError(f"data {name}: a {kind} set has no key {unknown[0]!r}")
+    if missing := sorted(needed - set(spec)):
+        raise DataError(f"data {name}: a {kind} set needs {missing[0]!r}")
     target = os.path.join(work, "data", name)
     made_of = {key: value for key, value in spec.items() if key not in NOT_OF_THE_FILES}
     note = os.path.join(target, "made_of.json")

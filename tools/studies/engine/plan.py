@@ -102,6 +102,12 @@ def points_of(path, where, grid):
     return tuple(dict(zip(grid, values)) for values in itertools.product(*grid.values()))
 
 
+def names_of(path, where, key, value):
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise PlanError(f"{path}: {where}: {key} is {value!r}, where a list of names was expected")
+    return tuple(value)
+
+
 def read_arms(path, table, recipe, grid, quick, data):
     arms = {}
     for name, arm in table["arms"].items():
@@ -109,7 +115,7 @@ def read_arms(path, table, recipe, grid, quick, data):
         check_keys(path, where, arm, ARM_KEYS)
         own = flatten(arm.get("grid", {})) if "grid" in arm else dict(grid)
         own |= {key: values for key, values in flatten(quick.get("grid", {})).items() if key in own}
-        named = tuple(arm.get("data", data))
+        named = names_of(path, where, "data", arm.get("data", list(data)))
         if strangers := [one for one in named if one not in data]:
             raise PlanError(f"{path}: {where}: there is no data {strangers[0]!r}")
         merged = recipe | flatten(arm.get("recipe", {})) | flatten(quick.get("recipe", {}))
@@ -134,16 +140,17 @@ def read_claims(path, table, arms, data, measures):
             raise PlanError(f"{path}: {where}: expect is higher or lower, not {claim['expect']!r}")
         if claim["measure"] not in measures:
             raise PlanError(f"{path}: {where}: {claim['measure']!r} is none of the measures")
+        named = names_of(path, where, "data", claim["data"])
         if claim["arm"] == claim["against"]:
             raise PlanError(f"{path}: {where}: compares {claim['arm']!r} with itself")
-        for one in claim["data"]:
+        for one in named:
             if one not in data:
                 raise PlanError(f"{path}: {where}: there is no data {one!r}")
             for arm in (claim["arm"], claim["against"]):
                 if arm != BASE and one not in arms[arm].data:
                     raise PlanError(f"{path}: {where}: arm {arm!r} is not trained on {one!r}")
         claims.append(Claim(claim["says"], claim["paper"], claim["arm"], claim["against"],
-                            tuple(claim["data"]), claim["measure"], claim["expect"]))
+                            named, claim["measure"], claim["expect"]))
     return tuple(claims)
 
 
@@ -164,12 +171,18 @@ def read_study(path, budget):
     quick = table.get("quick", {}) if budget == "quick" else {}
     check_keys(path, "[quick]", quick, QUICK_KEYS)
     data = {name: smaller(entry, quick.get("data", {})) for name, entry in table["data"].items()}
-    zero_shot = tuple(quick.get("zero_shot", table.get("zero_shot", ())))
+    zero_shot = names_of(path, "the study", "zero_shot", quick.get("zero_shot", table.get("zero_shot", [])))
     if strangers := [name for name in zero_shot if name not in data]:
         raise PlanError(f"{path}: zero_shot: there is no data {strangers[0]!r}")
     trained = [name for name in data if data[name].get("train") != 0]
-    measures = tuple(table["measures"])
+    measures = names_of(path, "the study", "measures", table["measures"])
+    seeds = quick.get("seeds", table["seeds"])
+    if type(seeds) is not int or seeds < 1:
+        raise PlanError(f"{path}: seeds is {seeds!r}, where a whole number from 1 on was expected")
     recipe = flatten(table.get("recipe", {}))
+    if "model.reinitialize_layers" in recipe:
+        raise PlanError(f"{path}: [recipe] has model.reinitialize_layers, whose layers are others for each "
+                        "seed, so that there is no one base; give it to an arm")
     arms = read_arms(path, table, recipe, flatten(table.get("grid", {})), quick, trained)
     if table["baseline"] not in arms:
         raise PlanError(f"{path}: baseline: there is no arm {table['baseline']!r}")
@@ -179,6 +192,6 @@ def read_study(path, budget):
                  title=table["title"], question=table["question"], paper=table["paper"],
                  place=table["place"], notes=table.get("notes", ""), select=table["select"],
                  measures=measures, baseline=table["baseline"],
-                 seeds=quick.get("seeds", table["seeds"]), minutes=table.get("minutes", 0),
+                 seeds=seeds, minutes=table.get("minutes", 0),
                  recipe=recipe, data=data, zero_shot=zero_shot, arms=arms,
                  claims=read_claims(path, table, arms, data, measures))

@@ -335,14 +335,18 @@ class Workshop:
             f"{self.folder}")
         if self.to_make == 0:
             return
-        longest = None
-        for data, arm in self.pairs():
-            if longest is None or arm.recipe.get("train.batch", 0) > longest[1].recipe.get("train.batch", 0):
-                longest = (data, arm)
-        with open(os.path.join(self.folder, "check.toml"), "w", encoding="utf-8") as file:
-            file.write(toml_text(self.recipe(*longest, 0, 1)))
-        out, _ = self.program(["train", file.name, "--check", "--output", os.path.join(self.folder, "check"),
-                               "--precision", self.options.precision], quiet=True)
+        pairs = self.pairs()
+        largest = max(pairs, key=lambda pair: pair[1].recipe.get("train.batch", 0))
+        # Before hours of training every arm's recipe is read, so that no mistake shows after them.
+        for data, arm in pairs if self.study.budget == "full" else [largest]:
+            path = os.path.join(self.folder, "check.toml")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(toml_text(self.recipe(data, arm, 0, 1)))
+            checked, _ = self.program(["train", path, "--check", "--output",
+                                       os.path.join(self.folder, "check"), "--precision",
+                                       self.options.precision], quiet=True)
+            if (data, arm) == largest:
+                out = checked
         for line in out.splitlines():
             if line.startswith(("memory:", "disk:", "time:")):
                 say(f"one of the largest runs takes: {line}")
