@@ -13,7 +13,7 @@ from . import _errors
 from ._arguments import flag, mapping, optional_text, optional_whole, path, text, word_of_path
 from ._program import run
 from ._recipe import toml_text, toml_value
-from ._rows import write_rows
+from ._rows import check_rows, is_path, write_rows
 from ._write_whole import output_error
 
 # What the program calls a recipe that it reads from its standard input.
@@ -59,7 +59,20 @@ def process_flags(threads: Any, precision: Any, device: Any, ignore_limits: Any)
             "device": optional_text(device, "device"), "ignore_limits": flag(ignore_limits, "ignore_limits")}
 
 
-def text_of(recipe: Any) -> str:
+def text_and_file(recipe: Any) -> tuple[str, str]:
+    """Returns the program's standard input, and the file that it reads the recipe from."""
+    return ("", word_of_path(recipe, "recipe")) if is_path(recipe) else (_text_of(recipe), STDIN)
+
+
+def rows_among(data: Any, validation: Any) -> dict[str, Any]:
+    """Returns those of the two that are rows, by name; TypeError for what is neither rows nor a path."""
+    given = {name: one for name, one in (("data", data), ("validation", validation)) if one is not None}
+    for name, one in given.items():
+        check_rows(one, name)
+    return {name: one for name, one in given.items() if not is_path(one)}
+
+
+def _text_of(recipe: Any) -> str:
     if not isinstance(recipe, Mapping):
         raise TypeError(f"recipe is of the type {type(recipe).__name__}; expected a dict, or the path of a TOML file")
     return toml_text(recipe)

@@ -24,11 +24,12 @@ from ._recipe_process import (
     keys_of,
     output_of,
     process_flags,
+    rows_among,
     sets_of,
     settings_of,
-    text_of,
+    text_and_file,
 )
-from ._rows import check_rows, is_path
+from ._rows import is_path
 from ._run_files import Follower, read_given, read_rows
 
 Callback = Callable[[dict[str, Any]], Any]
@@ -194,14 +195,10 @@ def train(
         KeyboardInterrupt: after Ctrl-C, once the step is finished and a checkpoint is saved; `resume` goes on.
         TypeError: for what is neither recipe nor data.
     """
-    for name, given in (("data", data), ("validation", validation)):
-        if given is not None:
-            check_rows(given, name)
+    rows = rows_among(data, validation)
     _check_callback(callback)
-    of_recipe, file = ("", word_of_path(recipe, "recipe")) if is_path(recipe) else (text_of(recipe), STDIN)
+    of_recipe, file = text_and_file(recipe)
     folder = Path(path(output, "output")) if output is not None else output_of(recipe)
-    rows = {name: given for name, given in (("data", data), ("validation", validation))
-            if given is not None and not is_path(given)}
     written = {name: str(data_folder(folder) / f"{name}.jsonl") for name in rows}
     sets = sets_of({**settings_of(settings), **keys_of(written.get("data", data), written.get("validation", validation))})
     flags = {"seed": optional_whole(seed, "seed", 0, 2**64 - 1), **process_flags(threads, precision, device, ignore_limits)}

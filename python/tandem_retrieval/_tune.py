@@ -9,23 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from . import _errors
-from ._arguments import flag, optional_text, optional_whole, path, word_of_path
+from ._arguments import flag, optional_text, optional_whole, path
 from ._html import table
 from ._model import Model
 from ._program import flags_of
 from ._recipe_process import (
-    STDIN,
     RecipeProcess,
     data_folder,
     kept_rows,
     keys_of,
     output_of,
     process_flags,
+    rows_among,
     sets_of,
     settings_of,
-    text_of,
+    text_and_file,
 )
-from ._rows import check_rows, is_path
 
 
 class Search:
@@ -113,14 +112,10 @@ def tune(
 
     Raises: as `train`. After Ctrl-C `resume=True` goes on.
     """
-    for name, given in (("data", data), ("validation", validation)):
-        if given is not None:
-            check_rows(given, name)
+    rows = rows_among(data, validation)
     resume = flag(resume, "resume")
-    of_recipe, file = ("", word_of_path(recipe, "recipe")) if is_path(recipe) else (text_of(recipe), STDIN)
+    of_recipe, file = text_and_file(recipe)
     folder = Path(path(output, "output")) if output is not None else _beside(output_of(recipe))
-    rows = {name: given for name, given in (("data", data), ("validation", validation))
-            if given is not None and not is_path(given)}
     if resume and rows:
         name = next(iter(rows))
         raise TypeError(f"{name} is of the type {type(rows[name]).__name__}; expected a path: the rows that a search "
