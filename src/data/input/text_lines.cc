@@ -66,15 +66,10 @@ class JsonLines final : public TextLines {
   }
 
   static std::optional<std::string_view> ScalarText(const JsonField& field) {
-    switch (field.kind) {
-      case JsonField::Kind::kString:
-      case JsonField::Kind::kInteger:
-        return field.text;
-      case JsonField::Kind::kBoolean:
-        return field.number != 0 ? "true" : "false";
-      default:
-        return std::nullopt;
-    }
+    using Kind = JsonField::Kind;
+    if (field.kind == Kind::kString || field.kind == Kind::kInteger) return field.text;
+    if (field.kind == Kind::kBoolean) return field.number != 0 ? "true" : "false";
+    return std::nullopt;
   }
 
   static std::string Description(const JsonField& field) {
