@@ -142,6 +142,10 @@ Beginning Begin(const config::LoadedTune& tune, const SearchOptions& options,
   const double seconds = train::SecondsSince(start);
   Note(fmt::format("base: {} {:.4f} on {} queries", measurer.recipe().validation.measure,
                    beginning.base.value, beginning.base.queries.size()));
+  if (const auto& layers = measurer.recipe().model.layers) {
+    Note(
+        fmt::format("the base is the whole model; trials begin with its first {} layers", *layers));
+  }
   beginning.plan = MakePlan(tune, options, seconds);
   return beginning;
 }

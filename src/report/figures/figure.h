@@ -22,7 +22,9 @@ enum class Mark {
 
 // One set of points. Values that are not finite interrupt a line.
 struct Series {
-  std::string name;  // in the legend; "": none
+  std::string name;  // in the numbers, and in the legend; "": none there
+  // What the legend says in place of the name; "": nothing.
+  std::optional<std::string> legend = {};
   Mark mark = Mark::kLine;
   std::vector<Point> points;
   bool dashed = false;
@@ -53,6 +55,11 @@ struct Figure {
 };
 
 inline constexpr size_t kColours = 6;
+
+// What the legend says of a series; "" where it does not name it.
+inline const std::string& LegendText(const Series& series) {
+  return series.legend ? *series.legend : series.name;
+}
 
 // The range of an axis, also where the figure leaves it to the points. A logarithmic one is of
 // whole powers of ten; an axis without any point is [0, 1], or [0.001, 1].

@@ -101,7 +101,7 @@ PlotArea AreaOf(const Figure& figure) {
   area.bottom =
       area.top + (bars ? kBarHeight * static_cast<double>(figure.categories.size()) : kPlotHeight);
   const auto named = std::count_if(figure.series.begin(), figure.series.end(),
-                                   [](const Series& one) { return !one.name.empty(); });
+                                   [](const Series& one) { return !LegendText(one).empty(); });
   area.height = LegendTop(area) + kLegendRow * static_cast<double>(named) + 4;
   return area;
 }

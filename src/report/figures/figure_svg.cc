@@ -184,9 +184,10 @@ class SvgWriter {
     constexpr size_t kColumns = 48;  // that fit beside the sample
     double y = LegendTop(area_) + kLegendRow / 2;
     for (const Series& series : figure_.series) {
-      if (series.name.empty()) continue;
+      const std::string& said = LegendText(series);
+      if (said.empty()) continue;
       AddSample(series, y);
-      AddWord(34, y, "start", text::CutToWidth(series.name, kColumns));
+      AddWord(34, y, "start", text::CutToWidth(said, kColumns));
       y += kLegendRow;
     }
   }

@@ -124,6 +124,14 @@ int64_t WriteModel(const Trainer& trainer, const RunFolder& folder, const LoopSt
   return step;
 }
 
+// What the model of a run has whose every step was worse than its beginning.
+std::string BaseText(const config::ModelRecipe& model) {
+  const std::string name = PortablePath(model.base);
+  return model.layers ? fmt::format("the first {} layers of the base model {} as they were",
+                                    *model.layers, name)
+                      : fmt::format("the base model {} as it was", name);
+}
+
 // Which weights the model of a stopped run has.
 std::string WhichModel(int64_t step, const ValidationState* validation) {
   if (validation == nullptr) return fmt::format("of step {}", step);
@@ -143,8 +151,7 @@ void SaveModel(const Trainer& trainer, const RunFolder& folder, const LoopState&
   metrics.Sync();
   Note(fmt::format("{}: {}{}{}", folder.model().native(),
                    step > 0 ? fmt::format("the model of step {}", step)
-                            : fmt::format("the base model {} as it was, because no step was better",
-                                          PortablePath(trainer.recipe().model.base)),
+                            : BaseText(trainer.recipe().model) + ", because no step was better",
                    ValueText(trainer, validation),
                    trainer.model().adapted()
                        ? fmt::format("; its adapters are in {}", folder.adapter().native())

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/files/files.h"
@@ -50,6 +51,39 @@ const Json* ChosenOf(const Json& choice) {
   const Json* const chosen = choice.Find("chosen");
   return chosen == nullptr ? nullptr : &choice.at("arms").at(chosen->get<size_t>());
 }
+
+// The searched keys that configurations set, each a column, so that rows stay low where many are.
+class ConfigurationColumns {
+ public:
+  explicit ConfigurationColumns(const SearchPlan& plan) : plan_(plan) {
+    for (const config::Assignment& one : plan.configurations) {
+      for (const auto& [key, value] : one) {
+        if (std::find(keys_.begin(), keys_.end(), key) == keys_.end()) keys_.push_back(key);
+      }
+    }
+  }
+
+  void AddTo(std::vector<report::PageColumn>& columns) const {
+    for (const std::string& key : keys_) columns.push_back({key});
+  }
+
+  // The values of a trial, counted from 1; blank where it sets none.
+  void AddTo(std::vector<PageCell>& row, int64_t trial) const {
+    const config::Assignment& set = plan_.configurations[static_cast<size_t>(trial) - 1];
+    for (const std::string& key : keys_) {
+      const auto found = std::find_if(set.begin(), set.end(),
+                                      [&key](const auto& one) { return one.first == key; });
+      row.push_back(report::ForeignCell(found == set.end() ? "" : found->second));
+    }
+  }
+
+ private:
+  const SearchPlan& plan_;
+  std::vector<std::string> keys_;
+};
+
+constexpr std::string_view kBlankValues =
+    "Where a key has no value, the recipe's own holds, or the key does nothing beside the others.";
 
 // Why the choice is the choice, among the models that are seen to gain.
 std::string WhyText(const Json& choice) {
@@ -107,8 +141,10 @@ void AddModels(const TunePageInput& input, const SearchPlan& plan, const Rows& r
   page.Section("models", "Models that may be chosen", [&] {
     page.Paragraph(fmt::format(
         "All that were trained in full, and averages of weights, beside the base ({} {:.4f} on {} "
-        "queries). p is of the paired randomisation test, corrected by Holm's method.",
-        input.measure, NumberOf(choice, "base"), choice.at("queries").get<int64_t>()));
+        "queries). p is of the paired randomisation test, corrected by Holm's method. {}",
+        input.measure, NumberOf(choice, "base"), choice.at("queries").get<int64_t>(),
+        kBlankValues));
+    const ConfigurationColumns configurations(plan);
     report::PageTable table{.caption = "Models",
                             .columns = {{"model"},
                                         {input.measure, true},
@@ -116,9 +152,9 @@ void AddModels(const TunePageInput& input, const SearchPlan& plan, const Rows& r
                                         {"p", true},
                                         {"corrected p", true},
                                         {"loss elsewhere", true},
-                                        {"border"},
-                                        {"configuration"}},
+                                        {"border"}},
                             .sortable = true};
+    configurations.AddTo(table.columns);
     const Json* const chosen = ChosenOf(choice);
     for (const Json& arm : choice.at("arms")) {
       const Json* const loss = arm.Find("loss");
@@ -129,9 +165,8 @@ void AddModels(const TunePageInput& input, const SearchPlan& plan, const Rows& r
            report::NumberCell(NumberOf(arm, "p")), report::NumberCell(NumberOf(arm, "holm_p")),
            report::NumberCell(loss == nullptr ? std::nullopt
                                               : std::optional<double>(loss->get<double>())),
-           report::TextCell(loss != nullptr && arm.at("on_border").get<bool>() ? "yes" : ""),
-           report::ForeignCell(
-               AssignmentText(plan.configurations[arm.at("trial").get<size_t>() - 1]))});
+           report::TextCell(loss != nullptr && arm.at("on_border").get<bool>() ? "yes" : "")});
+      configurations.AddTo(table.rows.back(), arm.at("trial").get<int64_t>());
     }
     page.AddTable(table);
   });
@@ -212,10 +247,15 @@ report::Figure RungFigure(const TunePageInput& input, const SearchPlan& plan,
     }
     if (!series.points.empty()) figure.series.push_back(std::move(series));
   }
-  // A legend of many lines would hide them; the table names each trial.
+  // A legend of many lines would hide them: it names the brackets, and the table each trial.
   constexpr size_t kMostNamed = 8;
   if (figure.series.size() > kMostNamed) {
-    for (report::Series& series : figure.series) series.name.clear();
+    std::set<size_t> named;
+    for (report::Series& series : figure.series) {
+      series.legend = named.insert(series.colour).second
+                          ? fmt::format("bracket {}", series.colour + 1)
+                          : std::string();
+    }
   }
   return figure;
 }
@@ -226,7 +266,9 @@ void AddTrials(const TunePageInput& input, const SearchPlan& plan, const Rows& r
     page.Paragraph(
         "Of each length the best third goes on to three times that length. The values are the best "
         "of a trial's validations so far; p is of the paired test against the base, and decides "
-        "nothing here.");
+        "nothing here. " +
+        std::string(kBlankValues));
+    const ConfigurationColumns configurations(plan);
     page.AddFigure(RungFigure(input, plan, trials));
     report::PageTable table{.caption = "All trials, at the longest length that each reached",
                             .columns = {{"trial"},
@@ -235,23 +277,22 @@ void AddTrials(const TunePageInput& input, const SearchPlan& plan, const Rows& r
                                         {"steps", true},
                                         {input.measure, true, true},
                                         {"gain", true},
-                                        {"p", true},
-                                        {"configuration"}},
+                                        {"p", true}},
                             .sortable = true};
+    configurations.AddTo(table.columns);
     for (const auto& [trial, of_trial] : trials) {
       const Json& last = *of_trial.back();
       const auto number = [&last](std::string_view key) -> std::optional<double> {
         return last.contains(key) ? std::optional<double>(NumberOf(last, key)) : std::nullopt;
       };
-      PageCell configuration =
-          report::ForeignCell(AssignmentText(plan.configurations[static_cast<size_t>(trial) - 1]));
-      if (last.contains("why")) configuration.note = "cannot be trained: " + last.at("why").text();
-      table.rows.push_back({report::CountCell(trial),
-                            report::CountCell(last.at("bracket").get<int64_t>()),
+      PageCell name = report::CountCell(trial);
+      if (last.contains("why")) name.note = "cannot be trained: " + last.at("why").text();
+      table.rows.push_back({std::move(name), report::CountCell(last.at("bracket").get<int64_t>()),
                             report::NumberCell(ShareOf(plan, last, input.rungs), 2),
                             report::NumberCell(number("step"), 0),
                             report::NumberCell(number("value")), report::NumberCell(number("gain")),
-                            report::NumberCell(number("p")), std::move(configuration)});
+                            report::NumberCell(number("p"))});
+      configurations.AddTo(table.rows.back(), trial);
     }
     page.AddTable(table);
   });

@@ -62,7 +62,8 @@ TEST(TunePage, ShowsTheChoiceEveryTrialAndTheBorder) {
   EXPECT_THAT(page, HasSubstr("trial 3 has the largest gain of the 2 models that are seen to gain; "
                               "the next is 0.5 of trial 3 with +0.0800"));
   EXPECT_THAT(page, HasSubstr("cannot be trained: no &lt;script&gt; like this"));
-  EXPECT_THAT(page, HasSubstr("model.train = &quot;&lt;b&gt;&quot;"));
+  EXPECT_THAT(page, HasSubstr("&quot;&lt;b&gt;&quot;"));
+  EXPECT_THAT(page, HasSubstr("model.train</"));  // a column of its own
   EXPECT_THAT(page, HasSubstr("from 0.5 to 2, logarithmic"));
   EXPECT_THAT(page, HasSubstr("8, not set"));
   EXPECT_THAT(page, HasSubstr("was not measured on test data"));
@@ -72,6 +73,26 @@ TEST(TunePage, ShowsTheChoiceEveryTrialAndTheBorder) {
   EXPECT_EQ(files[3].bytes,
             "series\tshare\tvalue\ntrial 1\t0.333333\t0.41\ntrial 3\t0.333333\t0.45\n"
             "trial 3\t1\t0.5\n");
+}
+
+// A legend with a line for each of many trials would hide the figure; its numbers name them all.
+TEST(TunePage, TheLegendOfManyTrialsNamesTheirBrackets) {
+  SearchPlan plan = PlanOfThree();
+  plan.brackets.push_back(MakeBracket(8, 2, 2));
+  std::vector<Json> journal = JournalOf(true);
+  for (int trial = 4; trial <= 11; ++trial) {
+    plan.configurations.push_back({{"train.batch", std::to_string(trial)}});
+    Json row = RungOf(trial, 0, 0.4);
+    row["bracket"] = 2;
+    journal.push_back(std::move(row));
+  }
+  const auto files = MakeTunePage(InputOf("x"), plan, journal);
+  const std::string& svg = files[4].bytes;
+  EXPECT_EQ(files[4].path, "figures/lengths.svg");
+  EXPECT_THAT(svg, HasSubstr(">bracket 1<"));
+  EXPECT_THAT(svg, HasSubstr(">bracket 2<"));
+  EXPECT_THAT(svg, Not(HasSubstr(">trial ")));
+  EXPECT_THAT(files[3].bytes, HasSubstr("trial 11\t0.333333\t0.4\n"));
 }
 
 TEST(TunePage, WithoutAChoiceThereIsNoRecipe) {
