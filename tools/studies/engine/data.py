@@ -19,6 +19,7 @@ KINDS = {
     "beir": ({"folder", "dev", "test", "documents"}, {"train", "dev_from"}),
     "squad": ({"folder", "paragraphs", "questions", "dev", "test", "documents"}, {"train"}),
     "packages": ({"train", "dev", "test", "documents"}, {"per_source", "least_positives"}),
+    "xquad": ({"folder", "language", "train", "dev", "test", "documents"}, set()),
 }
 
 NOT_OF_THE_FILES = {"says", "recipe", "relevance_level", "mined_negatives", "mined_range"}
@@ -171,6 +172,27 @@ def make_packages(spec, _root, target, scratch):
                read_jsonl(os.path.join(whole, "corpus.jsonl")), splits, spec["documents"])
 
 
+def make_xquad(spec, root, target, _scratch):
+    """Questions of a language and paragraphs in English, whose ids are the same; splits share no paragraph."""
+    english = os.path.join(spec["folder"], "en")
+    folder = source_folder(root, spec | {"folder": english})
+    asked = source_folder(root, spec | {"folder": os.path.join(spec["folder"], spec["language"])})
+    judged = read_judgements(folder, "test")
+    by_paragraph = {}
+    for query, documents in judged.items():
+        by_paragraph.setdefault(next(iter(documents)), []).append(query)
+    splits, paragraphs = {}, iter(by_hash(by_paragraph))
+    for split in ("test", "dev", "train"):
+        names = []
+        while len(names) < spec[split]:
+            if (paragraph := next(paragraphs, None)) is None:
+                raise DataError(f"{spec[split]} {split} queries are asked for, and {len(names)} are left")
+            names += by_paragraph[paragraph]
+        splits[split] = {name: judged[name] for name in names[:spec[split]]}
+    write_sets(target, read_jsonl(os.path.join(asked, "queries.jsonl")),
+               read_jsonl(os.path.join(folder, "corpus.jsonl")), splits, spec["documents"])
+
+
 def make(name, spec, root, work):
     """The folder of a data set below WORK/data, made where it is not there as `spec` says."""
     kind = spec.get("kind")
@@ -192,7 +214,7 @@ def make(name, spec, root, work):
     partial = target + ".partial"
     shutil.rmtree(partial, ignore_errors=True)
     os.makedirs(partial)
-    makers = {"beir": make_beir, "squad": make_squad, "packages": make_packages}
+    makers = {"beir": make_beir, "squad": make_squad, "packages": make_packages, "xquad": make_xquad}
     try:
         makers[kind](spec, root, partial, work)
     except DataError as error:

@@ -6,6 +6,7 @@ import statistics
 import sys
 
 from . import data as study_data
+from . import plot
 from .plan import BASE
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
@@ -179,12 +180,31 @@ def processor():
     return f"{', '.join(sorted(names)) or 'unknown'}, {len(os.sched_getaffinity(0))} threads"
 
 
+def figure(study, compared):
+    """Each arm against the baseline, by what chose the points, on each data set trained on: SVG, or ""
+    where no two arms are compared."""
+    groups = []
+    for (trained_on, measured_on, names), result in compared.items():
+        if names[0] != study.baseline or len(names) < 2:
+            continue
+        title = trained_on if trained_on == measured_on else f"{measured_on}, trained on {trained_on}"
+        found = [(study.arms[name].says, result["systems"][name][study.select]) for name in names[1:]]
+        groups.append((title, [(says, *(one[key] for key in ("difference", "low", "high")))
+                               for says, one in found]))
+    if not groups:
+        return ""
+    return plot.forest(f"{study.select} against {study.arms[study.baseline].says}", groups)
+
+
 def study_page(study, workshop, rows, chosen, compared):
     tests = claim_tests(study, compared)
     parts = [f"# {study.title}\n", wrapped(study.question), wrapped(f"{study.paper}, {study.place}.")]
     if study.notes:
         parts.append(wrapped(study.notes))
     parts += [claim_table(study, tests), wrapped(conditions(study, workshop, rows))]
+    if figure(study, compared):
+        parts.append(f"![{study.select} of each arm against {study.arms[study.baseline].says}, with "
+                     f"intervals]({study.name}.svg)\n")
     parts += [data_table(study, workshop), wrapped("All arms have " + keys_of(common_recipe(study)) + "."),
               arm_table(study, rows, chosen)]
     for trained_on in study.data_trained():
@@ -204,11 +224,14 @@ def tsv(columns, rows):
 
 
 def write(folder, study, text, rows, compared):
-    """The page, the table of its runs, and its lines in the table of all claims."""
+    """The page, its figure, the table of its runs, and its lines in the table of all claims."""
     with open(os.path.join(folder, f"{study.name}.md"), "w", encoding="utf-8") as file:
         file.write(text)
     with open(os.path.join(folder, f"{study.name}.tsv"), "w", encoding="utf-8") as file:
         file.write(tsv(RUN_COLUMNS, rows))
+    if drawn := figure(study, compared):
+        with open(os.path.join(folder, f"{study.name}.svg"), "w", encoding="utf-8") as file:
+            file.write(drawn)
     tests = claim_tests(study, compared)
     mine = [dict(zip(CLAIM_COLUMNS, (study.name, study.paper, study.place, claim.says, claim.paper, data,
                                      claim.measure, claim.arm, claim.against, signed(found["difference"]),

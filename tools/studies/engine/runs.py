@@ -101,6 +101,9 @@ class Workshop:
             for part in ("runs", "results", "base", "data"):
                 shutil.rmtree(os.path.join(self.folder, part), ignore_errors=True)
         os.makedirs(self.results, exist_ok=True)
+        for measure in {self.study.select, *self.study.measures}:
+            if "(measures)" not in self.program(["explain", measure])[0].split("\n", 1)[0]:
+                raise RunError(f"{measure!r} is no measure; `tandem explain measures` has them")
         for name, spec in self.study.data.items():
             folder = study_data.make(name, spec, self.options.data_root, self.folder)
             self.fingerprints[name] = study_data.fingerprint(folder)
@@ -254,6 +257,7 @@ class Workshop:
         path = self.result_path("test", trained_on, measured_on, *names)
         if os.path.exists(path):
             return read_json(path)
+        self.restore(trained_on, names, chosen)
         single = [measure for measure in self.study.measures if measure not in POOLED]
         pooled = [measure for measure in self.study.measures if measure in POOLED]
         result = self.run_compare(measured_on, single,
@@ -269,6 +273,18 @@ class Workshop:
                         [found["systems"][name][measure] for found in of_seeds])
         write_json(path, result)
         return result
+
+    def restore(self, trained_on, names, chosen):
+        """Trains again what was removed when it had been measured: a claim that came later asks for it."""
+        for name in names:
+            for seed in range(1, self.study.seeds + 1) if name != BASE else ():
+                if os.path.isdir(self.model(trained_on, name, chosen, seed)):
+                    continue
+                point = chosen[trained_on, name]
+                say(f"{trained_on}, {name}, seed {seed}: trained again for another comparison")
+                os.remove(self.result_path("run", trained_on, name, point + 1, seed))
+                self.to_make += 1
+                self.train(trained_on, self.study.arms[name], point, seed)
 
     def run_compare(self, measured_on, measures, systems, names):
         level = self.study.data[measured_on].get("relevance_level", 1)
