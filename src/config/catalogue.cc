@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "base/suggest.h"
 
 namespace tandem::config {
@@ -10,6 +12,16 @@ namespace tandem::config {
 std::string UnknownName(std::string_view name, std::span<const std::string_view> known) {
   return fmt::format("{} is unknown; known are {}{}", name, fmt::join(known, ", "),
                      DidYouMean(name, known));
+}
+
+std::vector<std::string> StudyNames(const EntryInfo& entry) {
+  std::vector<std::string> names;
+  for (size_t begin = 0; begin < entry.studies.size();) {
+    const size_t end = std::min(entry.studies.find(' ', begin), entry.studies.size());
+    names.emplace_back(entry.studies.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return names;
 }
 
 std::string_view IdleReason(const EntryInfo& entry, std::string_view path) {

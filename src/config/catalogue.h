@@ -39,7 +39,11 @@ struct EntryInfo {
   std::span<const ParamInfo> params;
   ParamProblem (*problem)(const Params& params) = nullptr;  // null: they cannot contradict
   std::span<const IdleKey> idle_keys = {};  // keys that a recipe with this entry must not set
+  std::string_view studies = {};  // pages of docs/studies that tried it, separated by blanks
 };
+
+// The names of an entry's studies, in their order.
+std::vector<std::string> StudyNames(const EntryInfo& entry);
 
 // The reason why the key at `path` ("data.masks.copies") does nothing beside `entry`; "" where it
 // does something.

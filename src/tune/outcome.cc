@@ -106,10 +106,16 @@ void WriteChosenRecipe(const SearchContext& search) {
   const Json* const arm = ChosenArm(search.journal);
   if (arm == nullptr) return;
   const auto trial = arm->at("trial").get<int64_t>();
-  WriteFileAtomically(
-      search.folder.recipe(),
-      fmt::format("# The choice of a search by tandem tune: {}.\n{}", arm->at("name").text(),
-                  ReadFile(search.folder.TrialRecipe(trial))));
+  const double weight = arm->at("weight").get<double>();
+  std::string head =
+      fmt::format("# The choice of a search by tandem tune: {}", arm->at("name").text());
+  head += weight < 1
+              ? fmt::format(
+                    ",\n# which is no model of this recipe but an average of the base and that: "
+                    "tandem average BASE MODEL --weight {}\n",
+                    weight)
+              : ".\n";
+  WriteFileAtomically(search.folder.recipe(), head + ReadFile(search.folder.TrialRecipe(trial)));
 }
 
 }  // namespace tandem::tune

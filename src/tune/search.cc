@@ -19,10 +19,12 @@
 #include "train/seconds_since.h"
 #include "tune/choice/finals.h"
 #include "tune/choice/test_data.h"
+#include "tune/draw/draw_trial.h"
 #include "tune/outcome.h"
 #include "tune/page/tune_page.h"
 #include "tune/query_values.h"
 #include "tune/search_context.h"
+#include "tune/search_inputs.h"
 #include "tune/space/default_space.h"
 #include "tune/space/same_validation.h"
 #include "tune/space/space.h"
@@ -89,6 +91,17 @@ void CheckFingerprint(const SearchFolder& folder, const Journal& journal,
       folder.path().native()));
 }
 
+void CheckInputs(const SearchFolder& folder, const Journal& journal, const Json& inputs) {
+  const Json* const plan = journal.Find("plan");
+  if (plan == nullptr) return;
+  const std::string different = DifferentInputs(plan->Find("inputs"), inputs);
+  if (different.empty()) return;
+  throw UsageError(fmt::format(
+      "{}: {} changed since the search began, so that its values would not compare; put "
+      "back what it began with, or begin another search",
+      folder.path().native(), different));
+}
+
 // What is found out before anything is written.
 struct Beginning {
   train::Validated base;
@@ -125,9 +138,10 @@ SearchPlan MakePlan(const config::LoadedTune& tune, const SearchOptions& options
                         .base_validations = base_validations};
   const auto most = static_cast<int64_t>(plan.configurations.size());
   const int64_t rungs = tune.tune.rungs;
-  plan.brackets = options.budget ? BracketsWithin(*options.budget, rungs, cost, most)
-                                 : HyperbandBrackets(rungs, most);
-  plan.configurations.resize(static_cast<size_t>(TrialsOf(plan.brackets)));
+  plan.brackets = options.budget
+                      ? BracketsWithin(*options.budget, rungs, cost, most)
+                      : BracketsFor(UnitsOf(HyperbandBrackets(rungs, most)), rungs, most);
+  plan.configurations.resize(static_cast<size_t>(plan.brackets.front().rungs.front().trials));
   Note(fmt::format("a full run has {} steps of {:.3f} s; {}", run.steps, run.step_seconds,
                    PlanText(plan, rungs, cost)));
   return plan;
@@ -151,7 +165,7 @@ Beginning Begin(const config::LoadedTune& tune, const SearchOptions& options,
 }
 
 void WriteBeginning(const SearchContext& search, const Beginning& beginning,
-                    const std::string& fingerprint) {
+                    const std::string& fingerprint, const Json& inputs) {
   if (search.journal.Find("base") == nullptr) {
     search.journal.Append([&] {
       WriteQueryValues(search.folder.base_values(), beginning.base.queries);
@@ -161,7 +175,11 @@ void WriteBeginning(const SearchContext& search, const Beginning& beginning,
     });
   }
   // Each process has timed its own steps; rank 0's plan is that of all.
-  search.journal.Append([&] { return PlanRow(beginning.plan, fingerprint); });
+  search.journal.Append([&] {
+    Json row = PlanRow(beginning.plan, fingerprint);
+    row["inputs"] = inputs;
+    return row;
+  });
 }
 
 // The keys to search: the recipe's, or those of the default space where it names none.
@@ -183,7 +201,9 @@ void ChooseSpace(config::LoadedTune& tune, const train::RunData& data) {
 }
 
 std::string Run(const SearchContext& search) {
-  const SearchPlan plan = PlanOf(*search.journal.Find("plan"), search.folder.journal().native());
+  const std::string file = search.folder.journal().native();
+  SearchPlan plan = PlanOf(*search.journal.Find("plan"), file);
+  AddDrawn(search.journal, file, plan);
   TrainTrials(search, plan);
   Finish(search, plan);
   if (search.journal.Find("end") == nullptr) {
@@ -232,9 +252,12 @@ std::string RunSearch(config::LoadedTune tune, const SearchOptions& options) {
     CheckFingerprint(folder, *open->journal, fingerprint);
   }
   std::unique_ptr<train::ModelMeasurer> measurer;
+  Json inputs;  // on rank 0
   group.Agree([&] {
     measurer = std::make_unique<train::ModelMeasurer>(tune.recipe, options.group);
     CheckTestData(tune, measurer->data());
+    if (group.leads()) inputs = HashInputs(tune, *measurer);
+    if (group.leads() && open) CheckInputs(folder, *open->journal, inputs);
     ChooseSpace(tune, measurer->data());
   });
   std::optional<Beginning> beginning;
@@ -249,7 +272,7 @@ std::string RunSearch(config::LoadedTune tune, const SearchOptions& options) {
                              .measurer = *measurer,
                              .journal = *open->journal,
                              .warned = warned};
-  if (beginning) WriteBeginning(search, *beginning, fingerprint);
+  if (beginning) WriteBeginning(search, *beginning, fingerprint, inputs);
   return Run(search);
 }
 

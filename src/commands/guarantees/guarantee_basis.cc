@@ -155,6 +155,12 @@ const weights::Guarantee& FindGuarantee(const weights::Guarantees& guarantees,
     throw UsageError(fmt::format("keep {}: that is not promised; the model promises {}", keep,
                                  fmt::join(names, ", ")));
   }
+  if (found->promise.confidence != promise.confidence) {  // the default's, which it does not say
+    Note(
+        fmt::format("{} is taken for {}, which names no confidence (the default is {}): the model "
+                    "promises no other",
+                    found->Name(), keep, promise.confidence));
+  }
   return *found;
 }
 

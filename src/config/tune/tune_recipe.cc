@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "config/recipe/recipe_reader.h"
 #include "config/recipe/toml_layer.h"
 #include "config/tune/search_keys.h"
@@ -23,6 +25,20 @@ void ReadTuneKeys(TuneRecipe& tune, RecipeReader& reader) {
   reader.Field("rungs", tune.rungs, {.unit = "rungs", .range = {1, 5}});
   if (tune.most_loss && tune.keep.empty()) {
     reader.Complain("tune.most_loss", "does nothing here: needs tune.keep");
+  }
+  const std::string usual = TuneRecipe().test_split;  // of keep_split too
+  if (tune.keep_split != usual && tune.keep.empty()) {
+    reader.Complain("tune.keep_split", "does nothing here: needs tune.keep");
+  }
+  if (tune.test_split != usual && !tune.test) {
+    reader.Complain("tune.test_split", "does nothing here: needs tune.test");
+  }
+  for (size_t i = 1; i < tune.average.size(); ++i) {
+    if (std::find(tune.average.begin(), tune.average.begin() + static_cast<int64_t>(i),
+                  tune.average[i]) == tune.average.begin() + static_cast<int64_t>(i)) {
+      continue;
+    }
+    reader.Complain("tune.average", fmt::format("has {} twice", tune.average[i]));
   }
   for (const double weight : tune.average) {
     if (weight > 0 && weight < 1) continue;

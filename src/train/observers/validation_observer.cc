@@ -66,7 +66,7 @@ Next ValidationObserver::Validate(const Loop& loop) {
   }
   loop.TellAfterValidation({.measure = measure_.c_str(),
                             .value = value,
-                            .best = best,
+                            .best = state_.validations_without_improvement == 0,
                             .seconds = seconds,
                             .further = found->further,
                             .queries = found->queries,
@@ -85,19 +85,23 @@ bool ValidationObserver::Count(int64_t step, double value) {
   const auto better = [&](const std::optional<double>& than) {
     return !than || validator_.Better(value, *than);
   };
+  const bool best_trained = better(state_.best_trained_value);
+  const bool improved =
+      leaves_out_base_ ? best_trained && better(state_.base_value) : better(state_.best_value);
+  const bool best = leaves_out_base_ ? step > 0 && best_trained : improved;
   state_.validated_step = step;
   if (step == 0) {
     state_.base_value = value;
-  } else if (better(state_.best_trained_value)) {
+  } else if (best_trained) {
     state_.best_trained_step = step;
     state_.best_trained_value = value;
   }
-  const bool best = better(state_.best_value);
   if (best) {
     state_.best_step = step;
     state_.best_value = value;
   }
-  state_.validations_without_improvement = best ? 0 : state_.validations_without_improvement + 1;
+  state_.validations_without_improvement =
+      improved ? 0 : state_.validations_without_improvement + 1;
   return best;
 }
 
@@ -155,7 +159,7 @@ void ValidationObserver::VisitState(StateVisitor visit) {
   visit.Member("best_trained_step", state.best_trained_step, state.best_step,
                /*kept=*/state.best_trained_value.has_value());
   if (!visit.reads()) return;
-  const bool has_best = state.base_value || state.best_step > 0;
+  const bool has_best = (state.base_value && !leaves_out_base_) || state.best_step > 0;
   state.best_value = has_best ? best : std::nullopt;
   if (!state.base_value && !state.best_trained_value) state.best_trained_value = state.best_value;
 }

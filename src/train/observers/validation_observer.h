@@ -50,6 +50,10 @@ class ValidationObserver final : public LoopObserver {
   // What validating the base model gives, which Begin then takes.
   void set_base(Validated base) { base_ = std::move(base); }
 
+  // The best weights are those after at least one step, also where the base model is better. What
+  // counts as an improvement for the patience stays the same.
+  void LeaveOutBase() { leaves_out_base_ = true; }
+
   // Validates the base model. In a resumed run, makes up for a validation that an interruption cut
   // short.
   Next Begin(const Loop& loop) override;
@@ -63,7 +67,7 @@ class ValidationObserver final : public LoopObserver {
   Next Validate(const Loop& loop);
   // None if the validation was stopped.
   std::optional<Validated> Measure(const Loop& loop);
-  // Returns whether `value` is the best so far.
+  // Returns whether the weights of now are the best so far.
   bool Count(int64_t step, double value);
   void NoteCost() const;
   // Says once, early in the run, what makes validations take less of the time where they take much.
@@ -80,6 +84,7 @@ class ValidationObserver final : public LoopObserver {
   int64_t patience_;
   std::string measure_;
   std::optional<Validated> base_;
+  bool leaves_out_base_ = false;
   ValidationState state_;
   // Numbers of this process.
   std::chrono::steady_clock::time_point begin_;

@@ -36,6 +36,7 @@ RunObservers::RunObservers(const Trainer& trainer, const RunPlan& plan, const Ru
   }
   if (trainer.validator == nullptr) return;
   validation_.emplace(*trainer.validator, folder, plan, recipe.validation);
+  if (options.trained_model) validation_->LeaveOutBase();
   for (const KnownBase& base : options.bases) {
     if (base.similarity != trainer.model().similarity()) continue;
     validation_->set_base(base.validated);

@@ -39,6 +39,9 @@ struct RunOptions {
   // What validating the base model gives: the first one of the model's similarity is taken in place
   // of the validation before the first step, and the run writes the bytes of one that made it.
   std::vector<KnownBase> bases;
+  // The run's model is that of the best validation after at least one step, also where the base
+  // model was better; without it a run in which no step was better keeps the base.
+  bool trained_model = false;
   std::vector<LoopObserver*> observers;  // further ones, which must outlive the run
 };
 

@@ -34,6 +34,11 @@ void CheckPaths(const config::LoadedTune& tune) {
       recipe.validation.split == split) {
     RefuseTest(tune, fmt::format("is split {} of {}, by which the search chooses", split, test));
   }
+  for (const std::string& folder : tune.tune.keep) {
+    if (!SamePath(folder, test) || tune.tune.keep_split != split) continue;
+    RefuseTest(tune, fmt::format("is split {} of {}, which tune.keep measures every model on",
+                                 split, test));
+  }
   if (recipe.data.sources.empty() && SamePath(recipe.data.train, test) &&
       recipe.data.split == split) {
     RefuseTest(tune, fmt::format("is split {} of {}, which is trained on", split, test));
@@ -76,6 +81,15 @@ void CheckTexts(const config::LoadedTune& tune, const data::Dataset& test, const
 }  // namespace
 
 void CheckTestData(const config::LoadedTune& tune, const train::RunData& data) {
+  const config::ValidationRecipe& validation = tune.recipe.recipe.validation;
+  for (const std::string& folder : tune.tune.keep) {
+    if (!validation.data || !SamePath(*validation.data, folder)) continue;
+    if (validation.split != tune.tune.keep_split) continue;
+    throw tune.recipe.ErrorAt(
+        "tune.keep", fmt::format("names split {} of {}, by which the search chooses; name data of "
+                                 "another kind, or another tune.keep_split",
+                                 tune.tune.keep_split, folder));
+  }
   if (!tune.tune.test) return;
   CheckPaths(tune);
   const data::JudgedData test = data::LoadJudgedData(*tune.tune.test, tune.tune.test_split);

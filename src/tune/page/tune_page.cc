@@ -52,6 +52,13 @@ const Json* ChosenOf(const Json& choice) {
   return chosen == nullptr ? nullptr : &choice.at("arms").at(chosen->get<size_t>());
 }
 
+// A TOML string's text, where nothing in it is escaped.
+std::string WithoutQuotes(const std::string& value) {
+  const bool plain = value.size() >= 2 && value.front() == '"' && value.back() == '"' &&
+                     value.find('\\') == std::string::npos;
+  return plain ? value.substr(1, value.size() - 2) : value;
+}
+
 // The searched keys that configurations set, each a column, so that rows stay low where many are.
 class ConfigurationColumns {
  public:
@@ -73,7 +80,7 @@ class ConfigurationColumns {
     for (const std::string& key : keys_) {
       const auto found = std::find_if(set.begin(), set.end(),
                                       [&key](const auto& one) { return one.first == key; });
-      row.push_back(report::ForeignCell(found == set.end() ? "" : found->second));
+      row.push_back(report::ForeignCell(found == set.end() ? "" : WithoutQuotes(found->second)));
     }
   }
 
@@ -110,6 +117,28 @@ std::string WhyText(const Json& choice) {
       chosen->at("name").text(), seen, second->at("name").text(), NumberOf(*second, "gain"));
 }
 
+// Where the model of the choice is, and how it is made beyond the recipe; "" without a choice.
+std::string WhereText(const Rows& rows) {
+  const Json* const chosen = ChosenOf(*rows.Find("choice"));
+  if (chosen == nullptr) return "";
+  const Json* const again = rows.Find("retrained");
+  const double weight = NumberOf(*chosen, "weight");
+  std::string text = fmt::format("The model is {} in the folder of this page.",
+                                 (again != nullptr ? again : chosen)->at("model").text());
+  if (weight < 1) {
+    text += fmt::format(
+        " It is an average of the base's weights and a share of {} of those that the recipe below "
+        "makes: `tandem average BASE MODEL --weight {} --output FOLDER`.",
+        weight, weight);
+  }
+  if (again != nullptr) {
+    text +=
+        " It was trained again, on the validation queries too, to the last step of the run; what "
+        "is said of validation queries is of the model before.";
+  }
+  return text;
+}
+
 void AddVerdict(const TunePageInput& input, const Rows& rows, Page& page) {
   page.Section("verdict", "Verdict", [&] {
     const Json& choice = *rows.Find("choice");
@@ -130,6 +159,7 @@ void AddVerdict(const TunePageInput& input, const Rows& rows, Page& page) {
     } else {
       page.Missing("Nothing was chosen, so that no test data were looked at.");
     }
+    if (const std::string where = WhereText(rows); !where.empty()) page.Paragraph(where);
     if (input.recipe_text.empty()) return;
     page.Subheading("The recipe to copy");
     page.html().Element("pre", {{"tabindex", "0"}}, input.recipe_text);
@@ -145,28 +175,35 @@ void AddModels(const TunePageInput& input, const SearchPlan& plan, const Rows& r
         input.measure, NumberOf(choice, "base"), choice.at("queries").get<int64_t>(),
         kBlankValues));
     const ConfigurationColumns configurations(plan);
+    std::vector<const Json*> arms;
+    for (const Json& arm : choice.at("arms")) arms.push_back(&arm);
+    std::stable_sort(arms.begin(), arms.end(), [](const Json* a, const Json* b) {
+      return NumberOf(*a, "gain") > NumberOf(*b, "gain");
+    });
+    const bool keeps = !arms.empty() && arms.front()->contains("loss");
     report::PageTable table{.caption = "Models",
                             .columns = {{"model"},
                                         {input.measure, true},
                                         {"gain", true, true},
                                         {"p", true},
-                                        {"corrected p", true},
-                                        {"loss elsewhere", true},
-                                        {"border"}},
+                                        {"corrected p", true}},
                             .sortable = true};
+    if (keeps) table.columns.insert(table.columns.end(), {{"loss elsewhere", true}, {"border"}});
     configurations.AddTo(table.columns);
     const Json* const chosen = ChosenOf(choice);
-    for (const Json& arm : choice.at("arms")) {
-      const Json* const loss = arm.Find("loss");
-      PageCell name = report::TextCell(arm.at("name").text());
-      name.best = &arm == chosen;
-      table.rows.push_back(
-          {name, report::NumberCell(NumberOf(arm, "value")), GainCell(arm),
-           report::NumberCell(NumberOf(arm, "p")), report::NumberCell(NumberOf(arm, "holm_p")),
-           report::NumberCell(loss == nullptr ? std::nullopt
-                                              : std::optional<double>(loss->get<double>())),
-           report::TextCell(loss != nullptr && arm.at("on_border").get<bool>() ? "yes" : "")});
-      configurations.AddTo(table.rows.back(), arm.at("trial").get<int64_t>());
+    for (const Json* const arm : arms) {
+      PageCell name = report::TextCell(arm->at("name").text());
+      name.best = arm == chosen;
+      if (name.best) name.note = "the choice";
+      table.rows.push_back({name, report::NumberCell(NumberOf(*arm, "value")), GainCell(*arm),
+                            report::NumberCell(NumberOf(*arm, "p")),
+                            report::NumberCell(NumberOf(*arm, "holm_p"))});
+      if (keeps) {
+        table.rows.back().push_back(report::NumberCell(NumberOf(*arm, "loss")));
+        table.rows.back().push_back(
+            report::TextCell(arm->at("on_border").get<bool>() ? "yes" : ""));
+      }
+      configurations.AddTo(table.rows.back(), arm->at("trial").get<int64_t>());
     }
     page.AddTable(table);
   });
@@ -228,13 +265,24 @@ double ShareOf(const SearchPlan& plan, const Json& row, int64_t rungs) {
          static_cast<double>(FullUnits(rungs));
 }
 
+// The trials whose configurations were drawn by what others showed.
+std::set<int64_t> DrawnTrials(const Rows& rows) {
+  std::set<int64_t> trials;
+  for (const Json* row : rows.All("draw")) trials.insert(row->at("trial").get<int64_t>());
+  return trials;
+}
+
+std::string HowDrawn(const std::set<int64_t>& drawn, int64_t trial) {
+  return trial == 1 ? "as given" : drawn.contains(trial) ? "by what was seen" : "at random";
+}
+
 report::Figure RungFigure(const TunePageInput& input, const SearchPlan& plan,
-                          const TrialRows& trials) {
+                          const TrialRows& trials, const std::set<int64_t>& drawn) {
   report::Figure figure{.name = "lengths",
                         .title = "Trials by their lengths",
                         .description = "The best " + input.measure +
                                        " of each trial up to each length that it "
-                                       "reached, a colour a bracket.",
+                                       "reached.",
                         .x = {.label = "share of the run", .column = "share", .low = 0, .high = 1},
                         .y = {.label = input.measure, .column = "value"}};
   for (const auto& [trial, rows] : trials) {
@@ -243,36 +291,34 @@ report::Figure RungFigure(const TunePageInput& input, const SearchPlan& plan,
     for (const Json* row : rows) {
       if (row->contains("why")) continue;
       series.points.push_back({ShareOf(plan, *row, input.rungs), NumberOf(*row, "value")});
-      series.colour = (row->at("bracket").get<size_t>() - 1) % report::kColours;
     }
+    series.colour = drawn.contains(trial) ? 1 : 0;
     if (!series.points.empty()) figure.series.push_back(std::move(series));
   }
-  // A legend of many lines would hide them: it names the brackets, and the table each trial.
-  constexpr size_t kMostNamed = 8;
-  if (figure.series.size() > kMostNamed) {
-    std::set<size_t> named;
-    for (report::Series& series : figure.series) {
-      series.legend = named.insert(series.colour).second
-                          ? fmt::format("bracket {}", series.colour + 1)
-                          : std::string();
-    }
+  // A legend of many lines would hide them: it says what colours mean, and the table names each.
+  std::set<size_t> named;
+  for (report::Series& series : figure.series) {
+    const bool first = named.insert(series.colour).second;
+    series.legend = !first ? "" : series.colour == 1 ? "drawn by what was seen" : "drawn at random";
   }
   return figure;
 }
 
 void AddTrials(const TunePageInput& input, const SearchPlan& plan, const Rows& rows, Page& page) {
   const TrialRows trials = ByTrial(rows);
+  const std::set<int64_t> drawn = DrawnTrials(rows);
   page.Section("trials", "Trials", [&] {
     page.Paragraph(
-        "Of each length the best third goes on to three times that length. The values are the best "
+        "Of each length the best third goes on to three times that length; what is drawn by what "
+        "was seen is trained in full. The values are the best "
         "of a trial's validations so far; p is of the paired test against the base, and decides "
         "nothing here. " +
         std::string(kBlankValues));
     const ConfigurationColumns configurations(plan);
-    page.AddFigure(RungFigure(input, plan, trials));
+    page.AddFigure(RungFigure(input, plan, trials, drawn));
     report::PageTable table{.caption = "All trials, at the longest length that each reached",
                             .columns = {{"trial"},
-                                        {"bracket", true},
+                                        {"drawn"},
                                         {"share of the run", true},
                                         {"steps", true},
                                         {input.measure, true, true},
@@ -287,7 +333,7 @@ void AddTrials(const TunePageInput& input, const SearchPlan& plan, const Rows& r
       };
       PageCell name = report::CountCell(trial);
       if (last.contains("why")) name.note = "cannot be trained: " + last.at("why").text();
-      table.rows.push_back({std::move(name), report::CountCell(last.at("bracket").get<int64_t>()),
+      table.rows.push_back({std::move(name), report::TextCell(HowDrawn(drawn, trial)),
                             report::NumberCell(ShareOf(plan, last, input.rungs), 2),
                             report::NumberCell(number("step"), 0),
                             report::NumberCell(number("value")), report::NumberCell(number("gain")),
@@ -312,14 +358,9 @@ std::string ValuesText(const config::SearchKey& key) {
 
 void AddSpace(const TunePageInput& input, const SearchPlan& plan, Page& page) {
   page.Section("space", "What was searched", [&] {
-    std::string sizes;
-    for (const Bracket& bracket : plan.brackets) {
-      sizes += fmt::format("{}{}", sizes.empty() ? "" : ", ", bracket.rungs.front().trials);
-    }
     page.Paragraph(fmt::format(
-        "{} configurations, {} in the brackets in turn, for {:.1f} times the training of one. The "
-        "first is the recipe as it is.",
-        TrialsOf(plan.brackets), sizes,
+        "{}, for {:.1f} times the training of one. The first is the recipe as it is.",
+        TrialsText(plan),
         static_cast<double>(UnitsOf(plan.brackets)) / static_cast<double>(FullUnits(input.rungs))));
     report::PageTable table{.caption = "Keys", .columns = {{"key"}, {"values"}}};
     for (const config::SearchKey& key : input.keys) {

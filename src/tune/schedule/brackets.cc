@@ -5,6 +5,9 @@
 namespace tandem::tune {
 namespace {
 
+// Of a large budget successive halving gets one part in so many.
+constexpr int64_t kHalvingPart = 4;
+
 int64_t Power(int64_t exponent) {
   int64_t power = 1;
   for (int64_t i = 0; i < exponent; ++i) power *= kEta;
@@ -72,18 +75,21 @@ std::vector<Bracket> HyperbandBrackets(int64_t rungs, int64_t most_trials) {
 }
 
 std::vector<Bracket> BracketsFor(int64_t units, int64_t rungs, int64_t most_trials) {
-  for (int64_t count = rungs; count >= 1; --count) {
-    std::vector<Bracket> brackets;
-    bool enough = true;
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t rounds = rungs - i;
-      const int64_t trials = MostTrials(units / count, rounds, rungs);
-      enough = enough && trials >= (count == 1 ? 1 : Power(rounds - 1));
-      if (enough) AddWithin(most_trials, MakeBracket(trials, rounds, rungs), rungs, &brackets);
-    }
-    if (enough) return brackets;
+  const int64_t full = FullUnits(rungs);
+  if (units < full || most_trials < 1) return {};
+  const int64_t halving =
+      std::min(units, std::max(UnitsOf(MakeBracket(full, rungs, rungs)), units / kHalvingPart));
+  const int64_t in_full =
+      (units - UnitsOf(MakeBracket(MostTrials(halving, rungs, rungs), rungs, rungs))) / full;
+  std::vector<Bracket> brackets;
+  // What full runs leave over gives halving more trials.
+  AddWithin(most_trials,
+            MakeBracket(MostTrials(units - in_full * full, rungs, rungs), rungs, rungs), rungs,
+            &brackets);
+  for (int64_t i = 0; i < in_full; ++i) {
+    AddWithin(most_trials, MakeBracket(1, 1, rungs), rungs, &brackets);
   }
-  return {};
+  return brackets;
 }
 
 }  // namespace tandem::tune

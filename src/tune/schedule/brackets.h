@@ -1,4 +1,4 @@
-// How many configurations are trained for how long: successive halving in Hyperband's brackets.
+// How many configurations are trained for how long: successive halving, then full runs.
 //
 // Lengths are counted in units: the shortest of `rungs` lengths is one unit, each next one three,
 // and a full run 3^(rungs - 1). A trial goes on from one length to the next, so that a length costs
@@ -42,10 +42,11 @@ int64_t UnitsOf(const std::vector<Bracket>& brackets);
 // `most_trials` configurations.
 std::vector<Bracket> HyperbandBrackets(int64_t rungs, int64_t most_trials);
 
-// The brackets that a budget of `units` pays for: as many of Hyperband's, from the one that ends
-// most trials early on, as can lose two thirds at each of their rounds when they share the budget
-// evenly, at least the first; each has as many configurations as its share pays for. At most
-// `most_trials` configurations. Empty where `units` are less than those of a full run.
+// The brackets that a budget of `units` pays for: one of successive halving over all lengths, and
+// then brackets of one trial each, which is trained in full. The first has as many trials as a full
+// run has units, or as a quarter of the budget pays for where that is more, and what is left over
+// beside full runs adds to them. At most `most_trials` configurations. Empty where `units` are less
+// than those of a full run.
 std::vector<Bracket> BracketsFor(int64_t units, int64_t rungs, int64_t most_trials);
 
 }  // namespace tandem::tune

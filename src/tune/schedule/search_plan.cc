@@ -100,14 +100,23 @@ SearchPlan PlanOf(const Json& row, const std::string& file) {
   }
 }
 
-std::string PlanText(const SearchPlan& plan, int64_t rungs, const SearchCost& cost) {
-  std::string sizes;
-  for (const Bracket& bracket : plan.brackets) {
-    sizes += fmt::format("{}{}", sizes.empty() ? "" : " + ", bracket.rungs.front().trials);
+std::string TrialsText(const SearchPlan& plan) {
+  const int64_t trials = TrialsOf(plan.brackets);
+  const auto in_full = static_cast<int64_t>(
+      std::count_if(plan.brackets.begin(), plan.brackets.end(),
+                    [](const Bracket& bracket) { return bracket.rungs.size() == 1; }));
+  if (in_full == 0 || in_full == static_cast<int64_t>(plan.brackets.size())) {
+    return fmt::format("{} configurations", trials);
   }
   return fmt::format(
-      "{} configurations in {} bracket{} ({}); {:.1f} times the training of one, about {}",
-      TrialsOf(plan.brackets), plan.brackets.size(), plan.brackets.size() == 1 ? "" : "s", sizes,
+      "{} configurations: {} by successive halving, then {} in full, each where those before it "
+      "promise most",
+      trials, trials - in_full, in_full);
+}
+
+std::string PlanText(const SearchPlan& plan, int64_t rungs, const SearchCost& cost) {
+  return fmt::format(
+      "{}; {:.1f} times the training of one, about {}", TrialsText(plan),
       static_cast<double>(UnitsOf(plan.brackets)) / static_cast<double>(FullUnits(rungs)),
       FormatDuration(SecondsOf(plan.brackets, rungs, cost)));
 }

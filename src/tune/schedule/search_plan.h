@@ -1,5 +1,5 @@
-// The plan of a search: which configurations it tries in which brackets. It is the journal's row
-// "plan", and never changes.
+// The plan of a search: its brackets, and the configurations of the first one, which are drawn at
+// random. It is the journal's row "plan". Those of later trials are rows "draw" (tune/draw).
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,11 @@ Json PlanRow(const SearchPlan& plan, const std::string& fingerprint);
 // Throws ModelError for a row of another form.
 SearchPlan PlanOf(const Json& row, const std::string& file);
 
-// "17 configurations in 3 brackets: 9, 5 and 3; 1,260 steps of training, about 12 min".
+// "18 configurations: 12 by successive halving, then 6 in full, each where those before it promise
+// most".
+std::string TrialsText(const SearchPlan& plan);
+
+// The same, and what it costs: "...; 8.9 times the training of one, about 12 min".
 std::string PlanText(const SearchPlan& plan, int64_t rungs, const SearchCost& cost);
 
 // "optimizer.learning_rate = 1e-05, train.batch = 8"; "the recipe as it is" without values.

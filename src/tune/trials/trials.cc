@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "eval/significance/significance.h"
+#include "tune/draw/draw_trial.h"
 #include "tune/query_values.h"
 #include "tune/trials/base_validations.h"
 #include "tune/trials/quiet_sink.h"
@@ -119,12 +120,14 @@ std::vector<RungResult> ResultsOf(const Journal& journal) {
   return results;
 }
 
-void TrainTrials(const SearchContext& search, const SearchPlan& plan) {
+void TrainTrials(const SearchContext& search, SearchPlan& plan) {
   RemoveCheckpoints(search, plan);
+  TrialDrawer drawer(search);
   while (const std::optional<Work> work = NextWork(plan.brackets, ResultsOf(search.journal))) {
     if (const int signal = StopSignal(search.options.stop)) {
       throw Interrupted(signal, "interrupted; continue with --resume");
     }
+    if (work->trial > static_cast<int64_t>(plan.configurations.size())) drawer.Draw(plan);
     const std::string why = TrainOrSay(search, plan, *work);
     const Json& row = search.journal.Append(
         [&] { return why.empty() ? RungRow(search, *work) : FailedRow(*work, why); });

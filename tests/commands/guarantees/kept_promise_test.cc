@@ -86,6 +86,7 @@ TEST_F(KeptPromise, ASearchOfAnIndexShowsWhatIsPromised) {
   const std::string threshold = fmt::format("{}", Promise(1)["threshold"].get<double>());
   EXPECT_EQ(kept.out, search({"--min-score", threshold, "--top-k", "60"}).out);
   EXPECT_EQ(search({"--keep", "precision=0.3@0.8"}).out, kept.out);
+  EXPECT_THAT(kept.err, HasSubstr("precision=0.3@0.8 is taken for precision=0.3"));
   // Two hits are not all that the promise is of.
   EXPECT_THAT(search({"--keep", "recall=0.8", "--top-k", "2"}).err,
               HasSubstr("1 queries had as many as are shown, 2"));

@@ -84,30 +84,84 @@ objective.temperature = [0.01, 0.05]
 };
 
 TEST_F(Tune, FindsARecipeWithinItsBudget) {
-  const ProgramResult result = Search("search", {"--budget", "120 steps"});
+  const ProgramResult result = Search("search", {"--budget", "156 steps"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const Row plan = RowsOf("search", "plan").front();
-  // 120 steps are 30 ninths of a run: one bracket of 14.
-  EXPECT_EQ(plan["brackets"], Row::parse("[[[14, 1], [4, 3], [1, 9]]]"));
-  EXPECT_EQ(plan["configurations"].size(), 14U);
+  // 156 steps are 39 ninths of a run: halving of 9 takes 21 of them, two full runs 18.
+  EXPECT_EQ(plan["brackets"], Row::parse("[[[9, 1], [3, 3], [1, 9]], [[1, 9]], [[1, 9]]]"));
+  EXPECT_EQ(plan["configurations"].size(), 9U);
   EXPECT_TRUE(plan["configurations"][0].empty());
   const std::vector<Row> rungs = RowsOf("search", "rung");
-  ASSERT_EQ(rungs.size(), 14U + 4U + 1U);
+  ASSERT_EQ(rungs.size(), 9U + 3U + 1U + 2U);
   for (size_t i = 0; i < rungs.size(); ++i) {
-    EXPECT_EQ(rungs[i]["step"], i < 14 ? 4 : i < 18 ? 12 : 36) << i;
+    EXPECT_EQ(rungs[i]["step"], i < 9 ? 4 : i < 12 ? 12 : 36) << i;
   }
-  // The four of the second round are the best of the first.
-  std::vector<double> first, second;
-  for (size_t i = 0; i < 14; ++i) first.push_back(rungs[i]["value"]);
+  // The three of the second round are the best of the first.
+  std::vector<double> first;
+  for (size_t i = 0; i < 9; ++i) first.push_back(rungs[i]["value"]);
   std::sort(first.rbegin(), first.rend());
-  for (size_t i = 14; i < 18; ++i) {
+  for (size_t i = 9; i < 12; ++i) {
     const size_t trial = rungs[i]["trial"];
-    EXPECT_GE(rungs[trial - 1]["value"], first[3]);
+    EXPECT_GE(rungs[trial - 1]["value"], first[2]);
   }
+  const std::vector<Row> drawn = RowsOf("search", "draw");
+  ASSERT_EQ(drawn.size(), 2U);
+  for (size_t i = 0; i < drawn.size(); ++i) {
+    EXPECT_EQ(drawn[i]["trial"], 10 + i);
+    EXPECT_THAT(plan["configurations"], Not(testing::Contains(drawn[i]["values"])));
+    EXPECT_THAT(ReadFile(Path(fmt::format("search/trials/{:03}/recipe.toml", 10 + i))),
+                HasSubstr("learning_rate = " +
+                          drawn[i]["values"]["optimizer.learning_rate"].get<std::string>()));
+  }
+  EXPECT_NE(drawn[0]["values"], drawn[1]["values"]);
   EXPECT_THAT(result.out, HasSubstr("train: trial "));
   EXPECT_THAT(result.out, HasSubstr("model: " + Path("search/trials/")));
-  EXPECT_THAT(result.err, HasSubstr("14 configurations in 1 bracket (14); 3.1 times the training"));
+  EXPECT_THAT(result.err, HasSubstr("11 configurations: 9 by successive halving, then 2 in full, "
+                                    "each where those before it promise most; 4.3 times"));
   EXPECT_EQ(JournalOf("search").back()["event"], "end");
+}
+
+// A trial's model is that of its values also where the base is better, or averages would be of the
+// base with itself.
+TEST_F(Tune, ATrialBelowTheBaseKeepsItsOwnModel) {
+  const ProgramResult result =
+      Search("search", {"--budget", "36 steps", "--set", "optimizer.learning_rate=0.5", "--set",
+                        "tune.average=[0.5]"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Row choice = RowsOf("search", "choice").front();
+  for (const Row& arm : choice["arms"]) {
+    const std::string model = arm["model"];
+    const ProgramResult measured = RunTandem(
+        {"evaluate", "--model", Path("search/" + model), "--dataset", Path("data"), "--split",
+         "train", "--relevance-level", "2", "--measures", "ndcg@10", "--format", "json"});
+    ASSERT_EQ(measured.exit_code, 0) << measured.err;
+    EXPECT_NEAR(Row::parse(measured.out)["measures"]["ndcg@10"], arm["value"], 1e-6) << arm;
+    EXPECT_NE(ReadFile(Path("search/" + model + "/model.safetensors")),
+              ReadFile(Path("base/model.safetensors")));
+  }
+  EXPECT_LT(choice["arms"][0]["gain"], 0);
+}
+
+TEST_F(Tune, WhatChangedSinceItBeganIsSaid) {
+  const std::vector<std::string> flags = {
+      "--budget", "36 steps",           "--set", fmt::format("tune.keep=[\"{}\"]", Path("other")),
+      "--set",    "tune.keep_split=dev"};
+  ASSERT_EQ(Search("search", flags).exit_code, 0);
+  std::vector<std::string> resumed = flags;
+  resumed.push_back("--resume");
+  ASSERT_EQ(Search("search", resumed).exit_code, 0);
+  const auto expect_refused = [&](const std::string& file, const std::string& what) {
+    const std::string before = ReadFile(Path(file));
+    WriteFileAtomically(Path(file), before + "{\"_id\": \"new\", \"text\": \"another\"}\n");
+    const ProgramResult result = Search("search", resumed);
+    EXPECT_EQ(result.exit_code, 2) << file;
+    EXPECT_THAT(result.err, HasSubstr(what + " changed since the search began"));
+    WriteFileAtomically(Path(file), before);
+  };
+  expect_refused("data/corpus.jsonl", "the training or validation data");
+  expect_refused("other/corpus.jsonl", Path("other"));
+  WriteFileAtomically(Path("base/notes.txt"), "another file of the model");
+  EXPECT_THAT(Search("search", resumed).err, HasSubstr("the base model changed since"));
 }
 
 TEST_F(Tune, TheChoiceIsTheRunThatItsRecipeMakes) {
@@ -179,7 +233,7 @@ TEST_F(Tune, TrialsShareTheValidationOfTheBase) {
 // The journal of a search that is killed with SIGKILL again and again is that of one that is not.
 TEST_F(Tune, KilledAtAnyMomentItEndsInTheSameJournal) {
   const std::vector<std::string> flags = {
-      "--budget", "60 steps", "--set", Set("tune.test", "other"), "--set", "tune.test_split=dev"};
+      "--budget", "120 steps", "--set", Set("tune.test", "other"), "--set", "tune.test_split=dev"};
   const ProgramResult whole = Search("whole", flags);
   ASSERT_EQ(whole.exit_code, 0) << whole.err;
   std::vector<std::string> resumed_flags = flags;
@@ -268,6 +322,16 @@ TEST_F(Tune, BadInputIsRefusedBeforeAnythingIsTrained) {
   ExpectRefused({"--set", "validation.split=dev", "--set", Set("tune.test", "data"), "--set",
                  "tune.test_split=train"},
                 "which is trained on");
+  const std::string other = fmt::format("tune.keep=[\"{}\"]", Path("other"));
+  ExpectRefused({"--set", other, "--set", "tune.keep_split=dev", "--set", Set("tune.test", "other"),
+                 "--set", "tune.test_split=dev"},
+                "tune.test is split dev of " + Path("other") + ", which tune.keep measures every");
+  ExpectRefused(
+      {"--set", fmt::format("tune.keep=[\"{}\"]", Path("data")), "--set", "tune.keep_split=train"},
+      "tune.keep names split train of " + Path("data") + ", by which the search chooses");
+  ExpectRefused({"--set", "tune.test_split=dev"}, "tune.test_split does nothing here");
+  ExpectRefused({"--set", "tune.keep_split=dev"}, "tune.keep_split does nothing here");
+  ExpectRefused({"--set", "tune.average=[0.5, 0.25, 0.5]"}, "tune.average has 0.5 twice");
   ExpectRefused({"--set", "validation.measure=loss"}, "validation.measure is \"loss\"");
   ExpectRefused({"--set", "validation.measure=auc"}, "has no value of a single query");
   ExpectRefused({"--set", fmt::format("tune.keep=[\"{}\"]", Path("other"))},

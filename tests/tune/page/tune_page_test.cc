@@ -62,7 +62,7 @@ TEST(TunePage, ShowsTheChoiceEveryTrialAndTheBorder) {
   EXPECT_THAT(page, HasSubstr("trial 3 has the largest gain of the 2 models that are seen to gain; "
                               "the next is 0.5 of trial 3 with +0.0800"));
   EXPECT_THAT(page, HasSubstr("cannot be trained: no &lt;script&gt; like this"));
-  EXPECT_THAT(page, HasSubstr("&quot;&lt;b&gt;&quot;"));
+  EXPECT_THAT(page, HasSubstr("<bdi>&lt;b&gt;</bdi>"));
   EXPECT_THAT(page, HasSubstr("model.train</"));  // a column of its own
   EXPECT_THAT(page, HasSubstr("from 0.5 to 2, logarithmic"));
   EXPECT_THAT(page, HasSubstr("8, not set"));
@@ -76,23 +76,24 @@ TEST(TunePage, ShowsTheChoiceEveryTrialAndTheBorder) {
 }
 
 // A legend with a line for each of many trials would hide the figure; its numbers name them all.
-TEST(TunePage, TheLegendOfManyTrialsNamesTheirBrackets) {
+TEST(TunePage, TheLegendOfManyTrialsSaysHowTheyWereDrawn) {
   SearchPlan plan = PlanOfThree();
-  plan.brackets.push_back(MakeBracket(8, 2, 2));
+  for (int i = 0; i < 8; ++i) plan.brackets.push_back(MakeBracket(1, 1, 2));
   std::vector<Json> journal = JournalOf(true);
   for (int trial = 4; trial <= 11; ++trial) {
     plan.configurations.push_back({{"train.batch", std::to_string(trial)}});
+    journal.push_back({{"event", "draw"}, {"trial", trial}});
     Json row = RungOf(trial, 0, 0.4);
-    row["bracket"] = 2;
+    row["bracket"] = trial - 2;
     journal.push_back(std::move(row));
   }
   const auto files = MakeTunePage(InputOf("x"), plan, journal);
   const std::string& svg = files[4].bytes;
   EXPECT_EQ(files[4].path, "figures/lengths.svg");
-  EXPECT_THAT(svg, HasSubstr(">bracket 1<"));
-  EXPECT_THAT(svg, HasSubstr(">bracket 2<"));
+  EXPECT_THAT(svg, HasSubstr(">drawn at random<"));
+  EXPECT_THAT(svg, HasSubstr(">drawn by what was seen<"));
   EXPECT_THAT(svg, Not(HasSubstr(">trial ")));
-  EXPECT_THAT(files[3].bytes, HasSubstr("trial 11\t0.333333\t0.4\n"));
+  EXPECT_THAT(files[3].bytes, HasSubstr("trial 11\t1\t0.4\n"));
 }
 
 TEST(TunePage, WithoutAChoiceThereIsNoRecipe) {

@@ -32,7 +32,7 @@ TEST(Brackets, AreCutWhereTheSpaceEnds) {
   EXPECT_EQ(TrialsOf(brackets), 11);
 }
 
-TEST(Brackets, ABudgetIsSharedAndNeverExceeded) {
+TEST(Brackets, ABudgetIsUsedAndNeverExceeded) {
   for (int64_t rungs = 1; rungs <= 4; ++rungs) {
     const int64_t full = FullUnits(rungs);
     EXPECT_TRUE(BracketsFor(full - 1, rungs, 1000).empty());
@@ -41,8 +41,12 @@ TEST(Brackets, ABudgetIsSharedAndNeverExceeded) {
       const std::vector<Bracket> brackets = BracketsFor(units, rungs, 1000);
       ASSERT_FALSE(brackets.empty());
       EXPECT_LE(UnitsOf(brackets), units);
+      EXPECT_GT(UnitsOf(brackets), units - full);
       EXPECT_EQ(brackets.front().rungs.size(), static_cast<size_t>(rungs));
       EXPECT_EQ(brackets.front().rungs.back().units, full);
+      for (size_t i = 1; i < brackets.size(); ++i) {
+        EXPECT_EQ(brackets[i].rungs, (std::vector<Rung>{{1, full}}));
+      }
       if (brackets.size() == 1) {
         EXPECT_GE(TrialsOf(brackets), before);
         before = TrialsOf(brackets);
@@ -52,14 +56,16 @@ TEST(Brackets, ABudgetIsSharedAndNeverExceeded) {
 }
 
 TEST(Brackets, OfThreeRungsAtSomeBudgets) {
+  const Bracket one = MakeBracket(1, 1, 3);
   EXPECT_EQ(BracketsFor(9, 3, 99), (std::vector<Bracket>{MakeBracket(1, 3, 3)}));
   EXPECT_EQ(BracketsFor(21, 3, 99), (std::vector<Bracket>{MakeBracket(9, 3, 3)}));
-  // 42 units are enough for two brackets of 21 each, where the second has 5 trials.
-  EXPECT_EQ(BracketsFor(42, 3, 99),
-            (std::vector<Bracket>{MakeBracket(9, 3, 3), MakeBracket(5, 2, 3)}));
-  EXPECT_EQ(
-      BracketsFor(63, 3, 99),
-      (std::vector<Bracket>{MakeBracket(9, 3, 3), MakeBracket(5, 2, 3), MakeBracket(2, 1, 3)}));
+  // Two full runs beside 21 units, and 3 left over, which are three trials more at the first
+  // length.
+  EXPECT_EQ(BracketsFor(42, 3, 99), (std::vector<Bracket>{MakeBracket(11, 3, 3), one, one}));
+  // A quarter of 270 is 29 trials, 29 + 9 * 2 + 3 * 6 = 65; of what 22 full runs leave, 72, there
+  // are 32 trials, 32 + 10 * 2 + 3 * 6 = 70.
+  EXPECT_EQ(BracketsFor(270, 3, 99).front(), MakeBracket(32, 3, 3));
+  EXPECT_EQ(BracketsFor(270, 3, 99).size(), 23U);
   EXPECT_EQ(TrialsOf(BracketsFor(63, 3, 4)), 4);
 }
 
