@@ -106,7 +106,8 @@ def tune(
         data, validation: as for `train`; rows are written to OUTPUT.data. A search that goes on takes paths only, and
             finds the rows that it began with there.
         output: the folder of the search, which must not exist; None: the recipe's `output` and "-tune".
-        budget: what all trials may take together: "90s", "30m", "2h", "5000 steps"; None: Hyperband's brackets decide.
+        budget: what all trials are planned to take together: "90s", "30m", "2h", "5000 steps"; None: what
+            Hyperband's brackets would take.
         resume: goes on with the search in the folder; all else must be as it began.
         settings, seed, threads, precision, device, ignore_limits: as for `train`.
 

@@ -25,7 +25,7 @@ CommandBody ConfigureTune(Flags& flags) {
   flags
       .Add("--budget", options->budget,
            "What all trials may take together: 90s, 30m, 2h or \"5000 steps\"; without it "
-           "Hyperband's brackets decide")
+           "it is what Hyperband's brackets would take")
       .Takes("BUDGET");
   flags.AddSwitch("--resume", options->resume, "Go on with the search in the folder");
   flags.AddSwitch("--ignore-limits", options->ignore_limits,
