@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/files/files.h"
 #include "config/recipe/recipe_text.h"
 #include "objective/catalogue.h"
 #include "optim/catalogue.h"
@@ -62,6 +64,35 @@ TEST(List, SuggestsTheNearestCatalogue) {
             "error: catalogue objectivs is unknown; known are samplers, objectives, optimizers, "
             "schedules, measures, encoders, indexes, pair_sources, commands, keys; did you mean "
             "objectives?\n");
+}
+
+// Each page of a study with the entry's name in a recipe's key, as those of ./dev study have, and
+// pages that name it otherwise, are what `explain` says, and no other.
+void ExpectStudies(const config::EntryInfo& entry, const std::string& key) {
+  const std::filesystem::path folder = std::filesystem::path(TANDEM_SOURCE_DIR) / "docs/studies";
+  const std::string out = RunTandem({"explain", std::string(entry.name)}).out;
+  for (const std::string& name : config::StudyNames(entry)) {
+    EXPECT_NE(out.find(fmt::format("docs/studies/{}.md", name)), std::string::npos) << out;
+    const std::string page = ReadFile(folder / (name + ".md"));
+    EXPECT_NE(page.find(entry.name), std::string::npos) << name << " does not name " << entry.name;
+  }
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    if (file.path().extension() != ".md") continue;
+    const std::string page = ReadFile(file.path());
+    if (page.find(fmt::format("`{} = \"{}\"`", key, entry.name)) == std::string::npos) continue;
+    EXPECT_THAT(config::StudyNames(entry), testing::Contains(file.path().stem().string()))
+        << entry.name;
+  }
+}
+
+TEST(Explain, NamesTheStudiesThatTriedAnEntry) {
+  for (const objective::ObjectiveInfo* info : objective::Objectives()) {
+    ExpectStudies(*info, "objective.name");
+  }
+  for (const sampling::SamplerInfo* info : sampling::Samplers()) {
+    ExpectStudies(*info, "sampling.name");
+  }
+  EXPECT_EQ(RunTandem({"explain", "margin_mse"}).out.find("tried in"), std::string::npos);
 }
 
 TEST(Explain, KnowsEveryEntryAndEveryKey) {

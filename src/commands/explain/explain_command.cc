@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -66,6 +67,11 @@ std::string ExplainParam(const config::ParamInfo& info, std::string_view path) {
 std::string ExplainEntry(const Catalogue& catalogue, const EntryInfo& entry) {
   std::string text = fmt::format("{} ({})\n{}\n", entry.name, catalogue.name, entry.summary);
   if (!entry.source.empty()) text += fmt::format("source: {}\n", entry.source);
+  std::string_view before = "tried in: ";
+  for (const std::string& name : config::StudyNames(entry)) {
+    text += fmt::format("{}docs/studies/{}.md", std::exchange(before, ", "), name);
+  }
+  if (!entry.studies.empty()) text += "\n";
   if (catalogue.details != nullptr) text += catalogue.details(entry);
   if (!entry.params.empty()) text += "parameters:\n";
   for (const config::ParamInfo& param : entry.params) text += ExplainParam(param, param.name);

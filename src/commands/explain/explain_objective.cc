@@ -8,6 +8,15 @@
 namespace tandem::app {
 namespace {
 
+// Links to the pages of the studies, for docs/objectives.md; "" without any.
+std::string StudyLinks(const objective::ObjectiveInfo& info) {
+  std::string text;
+  for (const std::string& name : config::StudyNames(info)) {
+    text += fmt::format("{}[{}](studies/{}.md)", text.empty() ? "Tried in " : ", ", name, name);
+  }
+  return text.empty() ? text : text + ".\n";
+}
+
 // Describes the needs of the objective with its default parameters.
 std::string NeedsText(const objective::ObjectiveInfo& info) {
   const config::Params defaults(info.params);
@@ -41,9 +50,10 @@ std::string ObjectiveReference() {
   std::string text;
   for (const objective::ObjectiveInfo* info : objective::Objectives()) {
     text += fmt::format(
-        "{}## {}\n\n*{}*\n\n{}\n\n```\n{}\n```\n\nSource: {}.\nNeeds {}.\nIt is {}.\n\n{}",
+        "{}## {}\n\n*{}*\n\n{}\n\n```\n{}\n```\n\nSource: {}.\n{}Needs {}.\nIt is {}.\n\n{}",
         text.empty() ? "" : "\n", info->name, info->summary, info->purpose, info->formula,
-        info->source, NeedsText(*info), SeparableText(*info), config::ParamTable(info->params));
+        info->source, StudyLinks(*info), NeedsText(*info), SeparableText(*info),
+        config::ParamTable(info->params));
   }
   return text;
 }

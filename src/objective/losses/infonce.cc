@@ -53,7 +53,8 @@ extern const ObjectiveInfo kInfoNce{
      .summary = "softmax cross-entropy of the paired document against the negatives",
      .source = "MW paper eq. 4; van den Oord et al. 2018",
      .params = kInfoNceParams,
-     .idle_keys = kIdleWithoutSameTower},
+     .idle_keys = kIdleWithoutSameTower,
+     .studies = "objectives thresholds mann-whitney-auc tuning"},
     kInfoNcePurpose,
     kInfoNceFormula,
     [](const config::Params& params) {

@@ -205,7 +205,8 @@ extern const ObjectiveInfo kLambdaLoss{
      .summary = "pairwise logistic loss weighted by the change in nDCG",
      .source = "Wang et al. 2018; BiXSE appendix",
      .params = kLambdaLossParams,
-     .idle_keys = kIdleWithoutSameTower},
+     .idle_keys = kIdleWithoutSameTower,
+     .studies = "objectives"},
     kLambdaLossPurpose,
     kLambdaLossFormula,
     [](const config::Params&) {

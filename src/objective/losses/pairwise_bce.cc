@@ -86,7 +86,8 @@ extern const ObjectiveInfo kPairwiseBce{
      .summary = "logistic loss of every pair of documents with different grades",
      .source = "BiXSE appendix (RankNet, Burges et al. 2005)",
      .params = kPairwiseBceParams,
-     .idle_keys = kIdleWithoutSameTower},
+     .idle_keys = kIdleWithoutSameTower,
+     .studies = "objectives"},
     kPairwiseBcePurpose,
     kPairwiseBceFormula,
     [](const config::Params&) {

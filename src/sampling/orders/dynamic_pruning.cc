@@ -369,7 +369,8 @@ extern const SamplerInfo kDynamicPruning{
      .summary =
          "fewer queries an epoch, the best scored for sure, their better documents more often",
      .source = "OPERA (Fang et al.), dynamic pruning, Algorithm 1",
-     .params = kDynamicParams},
+     .params = kDynamicParams,
+     .studies = "pruning"},
     kDynamicPruningFormula,
     kDynamicPruningDiffers,
     MakeDynamicPruning,

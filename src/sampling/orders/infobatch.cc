@@ -169,7 +169,8 @@ extern const SamplerInfo kInfoBatch{
      .summary =
          "leaves out some queries of low loss each epoch and weighs the others of these more",
      .source = "InfoBatch (Qin et al. 2024)",
-     .params = kInfoBatchParams},
+     .params = kInfoBatchParams,
+     .studies = "pruning"},
     kInfoBatchFormula,
     kInfoBatchDiffers,
     [](Pairs& pairs, const OrderOptions& options) -> std::unique_ptr<Order> {

@@ -35,7 +35,8 @@ extern const SamplerInfo kRandomPruning{
     {.name = "random_pruning",
      .summary = "a random share of the pairs, the same in every epoch, each once per epoch",
      .source = "OPERA (Fang et al.), the control of static pruning",
-     .params = kRandomPruningParams},
+     .params = kRandomPruningParams,
+     .studies = "pruning"},
     kRandomPruningFormula,
     kRandomPruningDiffers,
     [](Pairs& pairs, const OrderOptions& options) -> std::unique_ptr<Order> {

@@ -41,7 +41,8 @@ extern const SamplerInfo kStaticPruning{
     {.name = "static_pruning",
      .summary = "the pairs that the base model scores highest, each once per epoch",
      .source = "OPERA (Fang et al.), static pruning",
-     .params = kStaticPruningParams},
+     .params = kStaticPruningParams,
+     .studies = "pruning"},
     kStaticPruningFormula,
     kStaticPruningDiffers,
     [](Pairs& pairs, const OrderOptions& options) -> std::unique_ptr<Order> {

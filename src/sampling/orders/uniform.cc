@@ -67,7 +67,8 @@ extern const SamplerInfo kUniform{
     {.name = "uniform",
      .summary = "every query once per epoch in random order, its positive uniform among its own",
      .source = "common practice",
-     .params = {}},
+     .params = {},
+     .studies = "pruning"},
     kUniformFormula,
     /*differs=*/std::string_view(),
     [](Pairs& pairs, const OrderOptions& options) -> std::unique_ptr<Order> {
