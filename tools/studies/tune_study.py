@@ -42,14 +42,14 @@ TUNE_SEEDS = (1, 2, 3)
 LOOKUP_SEEDS = range(100)
 
 SETS = {
-    "packages": {"kind": "packages", "train": 2000, "dev": 300, "test": 500, "documents": 2000,
+    "packages": {"kind": "packages", "train": 2000, "dev": 200, "test": 400, "documents": 1000,
                  "recipe": {"data.positive_grade": 2}, "relevance_level": 2},
     "medquad": {"kind": "beir", "folder": "medquad", "train": 2000, "dev": 300, "test": 500,
                 "documents": 2000},
     "scifact": {"kind": "beir", "folder": "scifact", "train": 500, "dev": 300, "dev_from": "train",
                 "test": 300, "documents": 2000},
-    "squad": {"kind": "squad", "folder": "squad-v1.1", "paragraphs": 1000, "questions": 2, "dev": 300,
-              "test": 500, "documents": 1500},
+    "squad": {"kind": "squad", "folder": "squad-v1.1", "paragraphs": 1000, "questions": 2, "dev": 200,
+              "test": 400, "documents": 1000},
     "xquad-de": {"kind": "xquad", "folder": "xquad", "language": "de", "train": 600, "dev": 250,
                  "test": 300, "documents": 240},
 }
@@ -71,13 +71,15 @@ class Bench:
         self.options = options
         self.work = os.path.abspath(options.work)
         os.makedirs(os.path.join(self.work, "results"), exist_ok=True)
-        version = {"settings": hash_of([RECIPE, GRID, START, LAYERS, BUDGET, SETS]),
-                   "program": file_hash(options.program),
-                   "model": hash_of([file_hash(path) for path in weights_of(options.model)])}
-        note = os.path.join(self.work, "version.json")
-        if os.path.exists(note) and read_json(note) != version:
-            raise RunError(f"{self.work} has results of other settings, another program or model: delete it")
-        write_json(note, version)
+        for name in options.sets:
+            version = {"settings": hash_of([RECIPE, GRID, START, LAYERS, BUDGET, SETS[name]]),
+                       "program": file_hash(options.program),
+                       "model": hash_of([file_hash(path) for path in weights_of(options.model)])}
+            note = os.path.join(self.work, f"version-{name}.json")
+            if os.path.exists(note) and read_json(note) != version:
+                raise RunError(f"{self.work} has results on {name} of other settings, another program or "
+                               "model: delete it")
+            write_json(note, version)
 
     def program(self, *arguments):
         command = [os.path.abspath(self.options.program), *map(str, arguments), "--quiet"]
@@ -179,6 +181,18 @@ def random_search(runs, seed):
     return max(drawn, key=lambda at: best_dev(runs[at]))
 
 
+def hyperband_search(runs, seed):
+    """Hyperband's three brackets with random draws, as many as the budget pays for when they share it."""
+    order = random.Random(seed).sample(range(len(runs)), len(runs))
+    in_full = []
+    for rounds in ([(14, 1), (4, 3), (1, 9)], [(5, 3), (1, 9)], [(3, 9)]):
+        trials, order = order[:rounds[0][0]], order[rounds[0][0]:]
+        for (_, rung), (count, _) in zip(rounds, rounds[1:]):
+            trials = sorted(trials, key=lambda at, rung=rung: -best_dev(runs[at], rung))[:count]
+        in_full += trials
+    return max(in_full, key=lambda at: best_dev(runs[at]))
+
+
 def tpe_search(runs, seed, pruned):
     """Optuna's TPE, three trials at random; with its Hyperband pruner a trial reports each ninth."""
     import optuna  # pylint: disable=import-outside-toplevel
@@ -215,6 +229,7 @@ def tpe_search(runs, seed, pruned):
 
 SEARCHES = {
     "random search": random_search,
+    "Hyperband, random draws": hyperband_search,
     "Optuna, TPE": lambda runs, seed: tpe_search(runs, seed, False),
     "Optuna, TPE with Hyperband": lambda runs, seed: tpe_search(runs, seed, True),
 }

@@ -22,6 +22,7 @@ KINDS = {
     "xquad": ({"folder", "language", "train", "dev", "test", "documents"}, set()),
 }
 
+OF_ALL_KINDS = {"wrong"}
 NOT_OF_THE_FILES = {"says", "recipe", "relevance_level", "mined_negatives", "mined_range"}
 
 
@@ -193,13 +194,30 @@ def make_xquad(spec, root, target, _scratch):
                read_jsonl(os.path.join(folder, "corpus.jsonl")), splits, spec["documents"])
 
 
+def make_wrong(folder, share):
+    """Gives a share of the training queries what is judged for another of them."""
+    judged = read_judgements(folder, "train")
+    names = by_hash(judged)[::-1]
+    chosen = names[:round(share * len(names))]
+    if len(chosen) == 1:
+        raise DataError(f"wrong = {share} of {len(names)} training queries is one, which has no other")
+    taken = {name: judged[other] for name, other in zip(chosen, chosen[1:] + chosen[:1])}
+    for name, other in zip(chosen, chosen[1:] + chosen[:1]):
+        if set(judged[name]) & set(judged[other]):  # right all the same: another one's
+            taken[name] = next(judged[one] for one in names if not set(judged[one]) & set(judged[name]))
+    with open(os.path.join(folder, "qrels", "train.tsv"), "w", encoding="utf-8") as file:
+        file.write("query-id\tcorpus-id\tscore\n")
+        for name, documents in (judged | taken).items():
+            file.writelines(f"{name}\t{document}\t{grade}\n" for document, grade in documents.items())
+
+
 def make(name, spec, root, work):
     """The folder of a data set below WORK/data, made where it is not there as `spec` says."""
     kind = spec.get("kind")
     if kind not in KINDS:
         raise DataError(f"data {name}: kind is {kind!r}, where one of {', '.join(KINDS)} was expected")
     needed, further = KINDS[kind]
-    if unknown := sorted(set(spec) - needed - further - NOT_OF_THE_FILES - {"kind"}):
+    if unknown := sorted(set(spec) - needed - further - OF_ALL_KINDS - NOT_OF_THE_FILES - {"kind"}):
         raise DataError(f"data {name}: a {kind} set has no key {unknown[0]!r}")
     if missing := sorted(needed - set(spec)):
         raise DataError(f"data {name}: a {kind} set needs {missing[0]!r}")
@@ -217,6 +235,8 @@ def make(name, spec, root, work):
     makers = {"beir": make_beir, "squad": make_squad, "packages": make_packages, "xquad": make_xquad}
     try:
         makers[kind](spec, root, partial, work)
+        if "wrong" in spec:
+            make_wrong(os.path.join(partial, "train"), spec["wrong"])
     except DataError as error:
         raise DataError(f"data {name}: {error}") from None
     with open(os.path.join(partial, "made_of.json"), "w", encoding="utf-8") as file:
