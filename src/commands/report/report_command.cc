@@ -19,6 +19,7 @@
 #include "commands/catalogues.h"
 #include "commands/model/model_flags.h"
 #include "commands/report/report_plan.h"
+#include "commands/report/report_sweep.h"
 #include "commands/until_stopped.h"
 #include "report/page/page.h"
 #include "report/records/report_input.h"
@@ -34,7 +35,12 @@ std::filesystem::path OutputOf(const ReportOptions& options) {
   if (options.inputs.size() == 1 && report::IsRunFolder(options.inputs.front())) {
     return std::filesystem::path(options.inputs.front()) / "report" / "page";
   }
-  throw UsageError("--output is needed: only the page of one run has a place of its own");
+  if (options.inputs.size() == 1 && options.many_runs) {
+    return std::filesystem::path(options.inputs.front()) / "report" / "page";
+  }
+  throw UsageError(
+      "--output is needed: only the page of one run or of one folder of runs has a place of its "
+      "own");
 }
 
 // Returns the files of records that are measured for the page, and the plan's notes.
@@ -47,11 +53,44 @@ report::Measured MeasuredBy(const ReportPlan& plan) {
   return measured;
 }
 
-void RunReport(const ReportOptions& options) {
+// Takes what the flags of the page of many runs say, and writes that page where one of them is
+// given or an input is a folder of runs.
+void ChooseThePage(const ReportedRuns& runs, ReportOptions& options) {
+  const report::SweepOptions& sweep = options.sweep;
+  options.many_runs =
+      runs.several || !sweep.by.empty() || !sweep.series.empty() || !sweep.measure.empty();
+  options.sweep.unread = runs.unread;
+  if (!sweep.by.empty()) report::CheckSweepKey("--by", sweep.by, AllCatalogues());
+  for (const std::string& key : sweep.series) {
+    report::CheckSweepKey("--series", key, AllCatalogues());
+  }
+}
+
+// Writes the page of many runs, and says on stderr which group is the best.
+void WriteManyRuns(report::ReportInput& input, const ReportOptions& options,
+                   const std::filesystem::path& output) {
+  input.title = fmt::format("Report of {} runs", input.runs.size());
+  const report::Sweep sweep = report::MakeSweep(input, options.sweep);
+  report::WriteReport(report::MakeSweepReport(sweep), output);
+  for (const std::string& sentence : report::SweepSentences(sweep)) Note(sentence);
+}
+
+void WriteOnePage(const report::ReportInput& input, const std::filesystem::path& output) {
+  report::WriteReport(report::MakeReport(input), output);
+  if (const auto advice = report::RecommendationOf(input)) {
+    Note(advice->sentence);
+    if (!advice->commands.empty()) Note(advice->commands);
+  }
+}
+
+void RunReport(ReportOptions options) {
   if (options.by_document && options.dataset.empty()) {
     throw UsageError("--by-document says how the documents of --dataset are ranked; it needs one");
   }
+  const ReportedRuns runs = FindReportedRuns(options.inputs);
+  ChooseThePage(runs, options);
   const std::filesystem::path output = OutputOf(options);
+  options.inputs = runs.inputs;
   const ReportPlan plan = PlanReport(options);
   std::vector<report::LabelledEvaluation> measured;
   if (!plan.models.empty()) {
@@ -66,24 +105,40 @@ void RunReport(const ReportOptions& options) {
     Note(fmt::format("{}: {}", note.run, note.sentence));
   }
   report::ReportInput input =
-      report::ReadReportInput(plan.inputs, AllCatalogues(), MeasuredBy(plan));
+      report::ReadReportInput(plan.inputs, AllCatalogues(), MeasuredBy(plan), runs.names);
   input.evaluations.insert(input.evaluations.end(), std::make_move_iterator(measured.begin()),
                            std::make_move_iterator(measured.end()));
   input.seed = SeedOf(options.globals);
-  report::WriteReport(report::MakeReport(input), output);
-  if (const auto advice = report::RecommendationOf(input)) {
-    Note(advice->sentence);
-    if (!advice->commands.empty()) Note(advice->commands);
+  if (options.many_runs) {
+    WriteManyRuns(input, options, output);
+  } else {
+    WriteOnePage(input, output);
   }
   std::cout << (output / "index.html").native() << "\n";
+}
+
+void AddSweepFlags(Flags& flags, report::SweepOptions& sweep) {
+  flags
+      .Add("--by", sweep.by,
+           "Of many runs: show the measure against this key of their recipes, for example "
+           "optimizer.learning_rate")
+      .ShowDefault("the keys that have most values");
+  flags
+      .Add("--series", sweep.series,
+           "Of many runs: a line for each value of this key; give it again for combinations")
+      .ShowDefault("objective.name where it differs");
+  flags
+      .Add("--measure", sweep.measure,
+           "Of many runs: the measure of their validations or evaluations to compare them by")
+      .ShowDefault("the one that chose their steps");
 }
 
 CommandBody ConfigureReport(Flags& flags) {
   auto options = std::make_shared<ReportOptions>();
   flags
       .Add("run", options->inputs,
-           "Run folders, model folders, and files NAME.evaluation.json; several are compared, with "
-           "the first of a data set as the baseline")
+           "Run folders, folders of runs, model folders, and files NAME.evaluation.json; several "
+           "are compared, with the first of a data set as the baseline")
       .Required();
   flags.Add("--base", options->base,
             "Model folder that runs started from, where it is not where their recipes say");
@@ -98,6 +153,7 @@ CommandBody ConfigureReport(Flags& flags) {
            "Grade from which a document is a positive")
       .ShowDefault();
   AddByDocumentFlag(flags, options->by_document);
+  AddSweepFlags(flags, options->sweep);
   flags
       .Add(
           "--output", options->output,
@@ -114,6 +170,8 @@ constexpr Example kReportExamples[] = {
     {"tandem report runs/mine --dataset data/mine",
      "Write a page: before and after, curves, failures"},
     {"tandem report runs/mine runs/two --output compared", "Show two runs beside each other"},
+    {"tandem report runs/sweep --by optimizer.learning_rate",
+     "Show all runs below a folder: means over seeds, and what the measure follows"},
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "cli/globals.h"
 #include "report/page/page.h"
+#include "report/sweep/sweep.h"
 
 namespace tandem::app {
 
@@ -17,7 +18,9 @@ struct ReportOptions {
   std::string dataset;              // BEIR folder; "": the runs' validation data
   std::string split;                // "": test for `dataset`, else the recipe's
   double relevance_level = 1;
-  bool by_document = false;  // documents of `dataset` are ranked by their best passages
+  bool by_document = false;         // documents of `dataset` are ranked by their best passages
+  report::SweepOptions sweep = {};  // for the page of many runs
+  bool many_runs = false;           // that page is written
 };
 
 struct ReportedModel;  // commands/report/report_plan.h

@@ -78,6 +78,7 @@ class ReportPlanner {
     ReportedData data{.folder = options_.dataset,
                       .split = options_.split.empty() ? "test" : options_.split};
     if (!data.folder.empty()) return data;
+    if (options_.many_runs) return std::nullopt;
     if (HasEvaluations(run) || !recipe || !recipe->resolved.validation.data) return std::nullopt;
     const std::vector<std::string> places = recipe->ValidationPlaces();
     const std::optional<std::string> folder = FirstFolder(places);

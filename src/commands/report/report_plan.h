@@ -38,7 +38,8 @@ struct ReportPlan {
 // their recipes; a run whose recipe has no such data is not measured. Base model and data are
 // searched where the given recipe says, then in the current folder (commands/run_recipe.h). Model
 // folders among the inputs need --dataset. Notes report a missing base model, trained model or
-// validation data, and a base model of two folders. Throws UsageError.
+// validation data, and a base model of two folders. For the page of many runs nothing is measured
+// without --dataset. Throws UsageError.
 ReportPlan PlanReport(const ReportOptions& options);
 
 }  // namespace tandem::app

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/figures/figure_layout.h"
+
 namespace tandem::report {
 namespace {
 
@@ -19,6 +21,27 @@ AxisRange Extent(const Figure& figure, size_t coordinate, bool logarithmic) {
       if (!std::isfinite(value) || (logarithmic && value <= 0)) continue;
       extent.low = std::min(extent.low, value);
       extent.high = std::max(extent.high, value);
+    }
+  }
+  return extent;
+}
+
+// The coordinate of points that their intervals are of.
+size_t IntervalCoordinate(const Figure& figure) { return figure.categories.empty() ? 1 : 0; }
+
+// The extent of the points and, within bounds, of their intervals.
+AxisRange ExtentWithIntervals(const Figure& figure, size_t coordinate, bool logarithmic) {
+  const AxisRange points = Extent(figure, coordinate, logarithmic);
+  if (coordinate != IntervalCoordinate(figure) || points.low > points.high) return points;
+  const double span = points.high - points.low;
+  const double most = span > 0 ? span : HUGE_VAL;
+  AxisRange extent = points;
+  for (const Series& series : figure.series) {
+    for (const AxisRange& interval : series.intervals) {
+      if (!std::isfinite(interval.low) || !std::isfinite(interval.high)) continue;
+      if (logarithmic && interval.low <= 0) continue;
+      extent.low = std::min(extent.low, std::max(interval.low, points.low - most));
+      extent.high = std::max(extent.high, std::min(interval.high, points.high + most));
     }
   }
   return extent;
@@ -51,7 +74,7 @@ AxisRange LogarithmicRange(AxisRange extent) {
 }
 
 AxisRange RangeOf(const Figure& figure, const Axis& axis, size_t coordinate, bool to_ticks) {
-  const AxisRange extent = Extent(figure, coordinate, axis.logarithmic);
+  const AxisRange extent = ExtentWithIntervals(figure, coordinate, axis.logarithmic);
   AxisRange range = axis.logarithmic ? LogarithmicRange(extent) : LinearRange(extent, to_ticks);
   range.low = axis.low.value_or(range.low);
   range.high = axis.high.value_or(range.high);
@@ -70,12 +93,21 @@ std::string CellText(std::string text) {
   return text;
 }
 
+bool HasIntervals(const Figure& figure) {
+  return std::any_of(figure.series.begin(), figure.series.end(),
+                     [](const Series& series) { return !series.intervals.empty(); });
+}
+
 std::string CategoryText(const Figure& figure, double y) {
   const auto index = static_cast<size_t>(std::max(0.0, y));
   return index < figure.categories.size() ? CellText(figure.categories[index]) : NumberText(y);
 }
 
 }  // namespace
+
+const std::string& LegendOf(const Series& series) {
+  return series.legend ? *series.legend : series.name;
+}
 
 double TickDistance(double span, int most) {
   const double power = std::pow(10, std::floor(std::log10(span / most)));
@@ -88,32 +120,44 @@ double TickDistance(double span, int most) {
 }
 
 AxisRange RangeOfX(const Figure& figure) {
-  // Bars begin at 0.
   if (!figure.categories.empty()) {
-    const double longest = std::max(0.0, Extent(figure, 0, false).high);
-    return longest > 0 ? LinearRange({0, longest}, true) : AxisRange{0, 1};
+    const bool bars = std::any_of(figure.series.begin(), figure.series.end(),
+                                  [](const Series& one) { return one.mark == Mark::kBars; });
+    AxisRange extent = ExtentWithIntervals(figure, 0, false);
+    if (!bars) return LinearRange(extent, true);
+    extent = {std::min(0.0, extent.low), std::max(0.0, extent.high)};  // bars begin at 0
+    return extent.low < extent.high ? LinearRange(extent, true) : AxisRange{0, 1};
   }
   return RangeOf(figure, figure.x, 0, false);
 }
 
 AxisRange RangeOfY(const Figure& figure) {
   if (!figure.categories.empty()) {
-    return {-0.6, static_cast<double>(figure.categories.size()) - 0.4};
+    const auto rows = static_cast<double>(figure.categories.size());
+    if (NamesStandAbove(figure)) return {-0.72, rows - 0.72};
+    return {-0.6, rows - 0.4};
   }
   return RangeOf(figure, figure.y, 1, true);
 }
 
 std::vector<std::string> FigureColumns(const Figure& figure) {
-  return {"series", figure.x.column, figure.y.column};
+  std::vector<std::string> columns = {"series", figure.x.column, figure.y.column};
+  if (HasIntervals(figure)) columns.insert(columns.end(), {"low", "high"});
+  return columns;
 }
 
 std::vector<std::vector<std::string>> FigureRows(const Figure& figure) {
   std::vector<std::vector<std::string>> rows;
   for (const Series& series : figure.series) {
-    for (const Point& point : series.points) {
+    for (size_t i = 0; i < series.points.size(); ++i) {
+      const Point& point = series.points[i];
       rows.push_back(
           {CellText(series.name), NumberText(point[0]),
-           series.mark == Mark::kBars ? CategoryText(figure, point[1]) : NumberText(point[1])});
+           figure.categories.empty() ? NumberText(point[1]) : CategoryText(figure, point[1])});
+      if (!HasIntervals(figure)) continue;
+      const bool has = i < series.intervals.size();
+      rows.back().push_back(has ? NumberText(series.intervals[i].low) : "");
+      rows.back().push_back(has ? NumberText(series.intervals[i].high) : "");
     }
   }
   return rows;

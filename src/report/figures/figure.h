@@ -20,17 +20,33 @@ enum class Mark {
   kBars    // horizontal: x is the length, y the category
 };
 
+// Says where a colour comes from: the palette, or a judgement that the marks show besides.
+enum class Tone { kPalette, kGood, kBad };
+
+// The values that an axis shows, or that an interval spans.
+struct AxisRange {
+  double low = 0;
+  double high = 1;
+};
+
 // One set of points. Values that are not finite interrupt a line.
 struct Series {
   std::string name;  // in the numbers, and in the legend; "": none there
-  // What the legend says in place of the name; "": nothing.
-  std::optional<std::string> legend = {};
   Mark mark = Mark::kLine;
   std::vector<Point> points;
   bool dashed = false;
   // The series takes this one of the palette's kColours; series of one model have the same.
   size_t colour = 0;
+  Tone tone = Tone::kPalette;
+  // The interval of each point's value: of its y, or of its x in a figure with categories. Empty:
+  // the series has none. An interval that is not finite is not drawn.
+  std::vector<AxisRange> intervals = {};
+  std::optional<std::string> legend = std::nullopt;  // in the legend, in place of the name
+  bool thin = false;                                 // a line among many: thin and without dots
 };
+
+// What the legend says of the series; "": nothing.
+const std::string& LegendOf(const Series& series);
 
 struct Axis {
   std::string label;   // "false-positive rate"
@@ -39,6 +55,8 @@ struct Axis {
   // The axis begins and ends here; unset: where the points do.
   std::optional<double> low;
   std::optional<double> high;
+  // Marks stand at these values; none: at round numbers.
+  std::vector<double> marks = {};
 };
 
 struct Figure {
@@ -48,25 +66,19 @@ struct Figure {
   Axis x;
   Axis y;
   std::vector<Series> series;
-  std::vector<std::string> categories;  // of bars, from the top; points have y = 0, 1, ...
-  bool diagonal = false;                // a thin line where y = x
-  std::optional<double> vertical;       // a thin line at this x
-  std::string note;                     // printed below; ""
+  // On the y axis, from the top, of bars or of points; these have y = 0, 1, ...
+  std::vector<std::string> categories;
+  bool diagonal = false;           // a thin line where y = x
+  std::optional<double> vertical;  // a thin line at this x
+  std::string note;                // printed below; ""
 };
 
 inline constexpr size_t kColours = 6;
 
-// What the legend says of a series; "" where it does not name it.
-inline const std::string& LegendText(const Series& series) {
-  return series.legend ? *series.legend : series.name;
-}
-
 // The range of an axis, also where the figure leaves it to the points. A logarithmic one is of
-// whole powers of ten; an axis without any point is [0, 1], or [0.001, 1].
-struct AxisRange {
-  double low = 0;
-  double high = 1;
-};
+// whole powers of ten; an axis without any point is [0, 1], or [0.001, 1]. Intervals lengthen it,
+// but at each end by no more than the points span: a wide one is cut, so that the others can be
+// read.
 AxisRange RangeOfX(const Figure& figure);
 AxisRange RangeOfY(const Figure& figure);
 
@@ -77,7 +89,7 @@ inline constexpr int kMostTicks = 8;
 double TickDistance(double span, int most = kMostTicks);
 
 // The numbers, one row a point: a header `series X Y`, then the rows, separated by tabs. Categories
-// of bars stand in place of y.
+// stand in place of y. A figure with intervals has the columns `low` and `high` after these.
 std::string FigureTsv(const Figure& figure);
 
 // One row of the numbers: the TSV's cells.

@@ -20,6 +20,8 @@ constexpr double kPlotHeight = 195;
 constexpr double kBarHeight = 26;
 constexpr double kLetter = 6.8;  // a digit's width in the font's size of 12
 constexpr size_t kCategoryColumns = 30;
+constexpr double kRowWithName = 38;  // of a bar with its name above it
+constexpr size_t kCategoryAboveColumns = 52;
 constexpr double kMostPowers = 6;  // ticks of a logarithmic axis
 
 bool HasBars(const Figure& figure) { return !figure.categories.empty(); }
@@ -50,12 +52,6 @@ std::vector<Tick> LogarithmicTicks(AxisRange range) {
   return ticks;
 }
 
-double WidthOfLabels(const std::vector<Tick>& ticks) {
-  size_t columns = 0;
-  for (const Tick& tick : ticks) columns = std::max(columns, text::DisplayWidth(tick.label));
-  return kLetter * static_cast<double>(columns);
-}
-
 // The share of the axis that lies before the value.
 std::optional<double> ShareBefore(double value, AxisRange range, bool logarithmic) {
   if (!std::isfinite(value) || (logarithmic && value <= 0)) return std::nullopt;
@@ -63,12 +59,47 @@ std::optional<double> ShareBefore(double value, AxisRange range, bool logarithmi
   return std::log(value / range.low) / std::log(range.high / range.low);
 }
 
+// Ticks at the given values; a label that the one before it would touch is left out.
+std::vector<Tick> MarkedTicks(const Axis& axis, AxisRange range, double width) {
+  std::vector<Tick> ticks;
+  double free_from = -HUGE_VAL;
+  for (const double value : axis.marks) {
+    const std::optional<double> share = ShareBefore(value, range, axis.logarithmic);
+    if (!share || *share < -1e-6 || *share > 1 + 1e-6) continue;
+    Tick tick{value, TickLabel(value)};
+    const double half = kLetter * static_cast<double>(text::DisplayWidth(tick.label)) / 2;
+    const double at = *share * width;
+    if (at - half < free_from) {
+      tick.label.clear();
+    } else {
+      free_from = at + half + kLetter;
+    }
+    ticks.push_back(std::move(tick));
+  }
+  return ticks;
+}
+
+double WidthOfLabels(const std::vector<Tick>& ticks) {
+  size_t columns = 0;
+  for (const Tick& tick : ticks) columns = std::max(columns, text::DisplayWidth(tick.label));
+  return kLetter * static_cast<double>(columns);
+}
+
 }  // namespace
+
+bool NamesStandAbove(const Figure& figure) {
+  return std::any_of(figure.categories.begin(), figure.categories.end(),
+                     [](const auto& name) { return text::DisplayWidth(name) > kCategoryColumns; });
+}
 
 std::vector<Tick> TicksOfX(const Figure& figure) {
   const AxisRange range = RangeOfX(figure);
+  if (!figure.x.marks.empty() && !HasBars(figure)) {
+    return MarkedTicks(figure.x, range, kRight - kLeft);
+  }
   if (figure.x.logarithmic && !HasBars(figure)) return LogarithmicTicks(range);
-  const double width = kRight - (HasBars(figure) ? kLeftOfBars : kLeft);
+  const bool beside = HasBars(figure) && !NamesStandAbove(figure);
+  const double width = kRight - (beside ? kLeftOfBars : kLeft);
   std::vector<Tick> ticks;
   for (const int most : {kMostTicks, kMostTicks / 2, kMostTicks / 4}) {
     ticks = LinearTicks(range, most);
@@ -83,16 +114,40 @@ std::vector<Tick> TicksOfY(const Figure& figure) {
     const AxisRange range = RangeOfY(figure);
     return figure.y.logarithmic ? LogarithmicTicks(range) : LinearTicks(range, kMostTicks);
   }
+  const size_t columns = NamesStandAbove(figure) ? kCategoryAboveColumns : kCategoryColumns;
   std::vector<Tick> ticks;
   for (size_t i = 0; i < figure.categories.size(); ++i) {
-    ticks.push_back(
-        {static_cast<double>(i), text::CutToWidth(figure.categories[i], kCategoryColumns)});
+    ticks.push_back({static_cast<double>(i), text::CutToWidth(figure.categories[i], columns)});
   }
   return ticks;
 }
 
+double NameAbove(const Places& places, double category) {
+  constexpr double kAbove = 15;  // from a bar's middle to the middle of its name
+  return places.Y(category).value_or(0) - kAbove;
+}
+
+namespace {
+
+double HeightWithLegend(const Figure& figure, const PlotArea& area) {
+  const auto named = std::count_if(figure.series.begin(), figure.series.end(),
+                                   [](const Series& one) { return !LegendOf(one).empty(); });
+  return LegendTop(area) + kLegendRow * static_cast<double>(named) + 4;
+}
+
+// The place of bars whose names stand above them: the whole width.
+PlotArea AreaBelowNames(const Figure& figure) {
+  PlotArea area{.width = kWidth, .left = 24, .right = kRight, .top = 4};
+  area.bottom = area.top + kRowWithName * static_cast<double>(figure.categories.size());
+  area.height = HeightWithLegend(figure, area);
+  return area;
+}
+
+}  // namespace
+
 PlotArea AreaOf(const Figure& figure) {
   const bool bars = HasBars(figure);
+  if (NamesStandAbove(figure)) return AreaBelowNames(figure);
   const double labels = WidthOfLabels(TicksOfY(figure));
   PlotArea area{.width = kWidth,
                 .left = std::max(bars ? kLeftOfBars : kLeft, labels + 14),
@@ -100,9 +155,7 @@ PlotArea AreaOf(const Figure& figure) {
                 .top = bars ? 8 : kTop};
   area.bottom =
       area.top + (bars ? kBarHeight * static_cast<double>(figure.categories.size()) : kPlotHeight);
-  const auto named = std::count_if(figure.series.begin(), figure.series.end(),
-                                   [](const Series& one) { return !LegendText(one).empty(); });
-  area.height = LegendTop(area) + kLegendRow * static_cast<double>(named) + 4;
+  area.height = HeightWithLegend(figure, area);
   return area;
 }
 

@@ -32,6 +32,10 @@ struct Tick {
 std::vector<Tick> TicksOfX(const Figure& figure);
 std::vector<Tick> TicksOfY(const Figure& figure);
 
+// Says whether names of categories are too long to stand left of the axis: each then stands above
+// its bar or points, which lie in the lower part of a higher row.
+bool NamesStandAbove(const Figure& figure);
+
 // Places of a figure's values.
 class Places {
  public:
@@ -42,6 +46,7 @@ class Places {
   std::optional<double> X(double value) const;
   std::optional<double> Y(double value) const;
   bool x_logarithmic() const { return x_logarithmic_; }
+  bool has_categories() const { return down_; }
 
  private:
   PlotArea area_;
@@ -51,5 +56,8 @@ class Places {
   bool y_logarithmic_;
   bool down_;  // y grows downwards, as the categories of bars do
 };
+
+// The middle of the name of a category that stands above its bar.
+double NameAbove(const Places& places, double category);
 
 }  // namespace tandem::report

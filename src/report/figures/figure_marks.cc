@@ -117,13 +117,54 @@ std::vector<Point> Dots(const Series& series, const Places& places) {
   size_t count = 0;
   for (const Piece& piece : pieces) count += piece.size();
   const bool all = series.mark == Mark::kPoints || series.mark == Mark::kLineAndPoints ||
-                   (series.mark == Mark::kLine && count <= kFewPoints);
+                   (series.mark == Mark::kLine && count <= kFewPoints && !series.thin);
   std::vector<Point> dots;
   for (const Piece& piece : pieces) {
     if (all || piece.size() == 1) dots.insert(dots.end(), piece.begin(), piece.end());
   }
   std::erase_if(dots, [&](const Point& dot) { return !IsInside(dot, places.area()); });
   return dots;
+}
+
+namespace {
+
+// One interval, lying or standing, from `low` to `high` along its axis at `across` on the other.
+std::string IntervalPath(bool lies, double low, double high, double across, AxisRange axis) {
+  constexpr double kCap = 3;
+  std::string path;
+  const auto stroke = [&](double from_along, double from_across, double to_along,
+                          double to_across) {
+    path += lies ? PointText('M', from_along, from_across) + PointText('L', to_along, to_across)
+                 : PointText('M', from_across, from_along) + PointText('L', to_across, to_along);
+  };
+  if (low > high) std::swap(low, high);  // y grows upwards on the canvas
+  if (high < axis.low || low > axis.high) return path;
+  stroke(std::max(low, axis.low), across, std::min(high, axis.high), across);
+  for (const double end : {low, high}) {
+    if (end >= axis.low && end <= axis.high) stroke(end, across - kCap, end, across + kCap);
+  }
+  return path;
+}
+
+}  // namespace
+
+std::string IntervalsPath(const Series& series, const Places& places, double aside) {
+  const PlotArea& area = places.area();
+  const bool lies = places.has_categories();
+  std::string path;
+  for (size_t i = 0; i < std::min(series.points.size(), series.intervals.size()); ++i) {
+    const AxisRange& interval = series.intervals[i];
+    const auto along = [&](double value) { return lies ? places.X(value) : places.Y(value); };
+    const std::optional<double> low = along(interval.low);
+    const std::optional<double> high = along(interval.high);
+    const std::optional<double> across =
+        lies ? places.Y(series.points[i][1]) : places.X(series.points[i][0]);
+    if (!low || !high || !across) continue;
+    path +=
+        IntervalPath(lies, *low, *high, *across + aside,
+                     lies ? AxisRange{area.left, area.right} : AxisRange{area.top, area.bottom});
+  }
+  return path;
 }
 
 StepPaths StepsPath(const Series& series, const Places& places) {

@@ -21,6 +21,10 @@ std::string LinePath(const Series& series, const Places& places);
 // that are alone between interruptions, which a line would not show.
 std::vector<Point> Dots(const Series& series, const Places& places);
 
+// The `d` of a path along the intervals of the series, with a short stroke at each end that is on
+// the canvas; "" where it has none. `aside` moves all of it up (points beside categories).
+std::string IntervalsPath(const Series& series, const Places& places, double aside);
+
 // A level stroke goes from each point to the next one's x, where the next level begins; `outline`
 // joins them, `fill` encloses what lies between them and y = 0.
 struct StepPaths {

@@ -19,6 +19,8 @@ namespace {
 // light and the dark one as variables. All are told apart by people who are colour-blind.
 constexpr std::array<const char*, kColours> kLightPalette = {"#7a6a5d", "#1b63b0", "#b0480a",
                                                              "#0f7556", "#8a3f9c", "#6b6a00"};
+constexpr const char* kLightGood = "#0d6b4f";
+constexpr const char* kLightBad = "#a3262b";
 constexpr const char* kLightInk = "#33322e";
 constexpr const char* kLightFaint = "#e4e1da";
 
@@ -49,6 +51,7 @@ class SvgWriter {
               AddWords();
               AddThinLines();
               for (const Series& series : figure_.series) AddSeries(series);
+              AddNamesAbove();
               AddLegend();
             });
     return svg_.bytes();
@@ -60,6 +63,11 @@ class SvgWriter {
     return colours_ == Colours::kOfPage ? "var(--figure-faint)" : kLightFaint;
   }
   std::string ColourOf(const Series& series) const {
+    if (series.tone != Tone::kPalette) {
+      const bool good = series.tone == Tone::kGood;
+      if (colours_ == Colours::kOfPage) return good ? "var(--good)" : "var(--bad)";
+      return good ? kLightGood : kLightBad;
+    }
     const size_t i = series.colour % kColours;
     return colours_ == Colours::kOfPage ? fmt::format("var(--figure-{})", i) : kLightPalette[i];
   }
@@ -132,10 +140,28 @@ class SvgWriter {
       AddWord(x, area_.bottom + 16, "middle", tick.label);
     }
     for (const Tick& tick : TicksOfY(figure_)) {
+      if (NamesStandAbove(figure_)) break;
       AddWord(area_.left - 8, places_.Y(tick.value).value_or(0), "end", tick.label);
     }
     AddWord(area_.right, area_.bottom + 34, "end", figure_.x.label);
     if (!HasBars()) AddWord(4, 12, "start", figure_.y.label);
+  }
+
+  // Adds names that stand above bars, over the lines that cross them: the paper shows around
+  // letters.
+  void AddNamesAbove() {
+    if (!NamesStandAbove(figure_)) return;
+    const char* const paper = colours_ == Colours::kOfPage ? "var(--panel)" : "#ffffff";
+    for (const Tick& tick : TicksOfY(figure_)) {
+      svg_.Element("text",
+                   {{"x", Coordinate(area_.left + 4)},
+                    {"y", Coordinate(NameAbove(places_, tick.value) + 4)},
+                    {"fill", Ink()},
+                    {"stroke", paper},
+                    {"stroke-width", "4"},
+                    {"paint-order", "stroke"}},
+                   tick.label);
+    }
   }
 
   // The lines beside the data: where y = x, and at an x of note.
@@ -162,21 +188,46 @@ class SvgWriter {
       Add(fmt::format("<path d=\"{}\" fill=\"{}\" fill-opacity=\"0.15\"/>", paths.fill, colour));
       AddPath(paths.outline, colour, 1.5, series.dashed);
     } else {
-      const bool only_dots = series.mark == Mark::kPoints;
-      if (!only_dots) AddPath(LinePath(series, places_), colour, 2, series.dashed);
-      for (const Point& dot : Dots(series, places_)) AddDot(dot, colour, only_dots ? 1.5 : 2.5);
+      if (series.mark != Mark::kPoints) {
+        AddPath(LinePath(series, places_), colour, series.thin ? 1 : 2, series.dashed);
+      }
+      AddDots(series);
+    }
+    const std::string intervals = IntervalsPath(series, places_, AsideOf(series));
+    if (intervals.empty()) return;
+    Add(
+        fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.2\" "
+                    "stroke-opacity=\"0.7\"/>",
+                    intervals, series.mark == Mark::kBars ? Ink() : colour));
+  }
+
+  // Points of several series beside one category stand below each other.
+  double AsideOf(const Series& series) const {
+    if (!HasBars() || series.mark == Mark::kBars) return 0;
+    const auto n = static_cast<double>(figure_.series.size());
+    const auto i = static_cast<double>(&series - figure_.series.data());
+    const double room = NamesStandAbove(figure_) ? 12 : 20;
+    return (i - (n - 1) / 2) * std::min(5.0, room / n);
+  }
+
+  void AddDots(const Series& series) {
+    constexpr size_t kCloud = 60;  // points that are so many are small
+    const bool cloud = series.mark == Mark::kPoints && series.points.size() > kCloud;
+    for (const Point& dot : Dots(series, places_)) {
+      AddDot({dot[0], dot[1] + AsideOf(series)}, ColourOf(series), cloud ? 1.5 : 2.5);
     }
   }
 
   void AddBars(const Series& series) {
-    constexpr double kHalf = 0.32;  // of a category's height
+    const double half = NamesStandAbove(figure_) ? 0.17 : 0.32;  // of a category's height
     for (const Point& bar : series.points) {
       const std::optional<double> end = places_.X(bar[0]);
-      const std::optional<double> top = places_.Y(bar[1] - kHalf);
-      const std::optional<double> bottom = places_.Y(bar[1] + kHalf);
+      const double zero = std::clamp(places_.X(0).value_or(area_.left), area_.left, area_.right);
+      const std::optional<double> top = places_.Y(bar[1] - half);
+      const std::optional<double> bottom = places_.Y(bar[1] + half);
       if (!end || !top || !bottom) continue;
-      AddBox({area_.left, *top}, {std::clamp(*end, area_.left, area_.right), *bottom},
-             ColourOf(series));
+      const double other = std::clamp(*end, area_.left, area_.right);
+      AddBox({std::min(zero, other), *top}, {std::max(zero, other), *bottom}, ColourOf(series));
     }
   }
 
@@ -184,10 +235,9 @@ class SvgWriter {
     constexpr size_t kColumns = 48;  // that fit beside the sample
     double y = LegendTop(area_) + kLegendRow / 2;
     for (const Series& series : figure_.series) {
-      const std::string& said = LegendText(series);
-      if (said.empty()) continue;
+      if (LegendOf(series).empty()) continue;
       AddSample(series, y);
-      AddWord(34, y, "start", text::CutToWidth(said, kColumns));
+      AddWord(34, y, "start", text::CutToWidth(LegendOf(series), kColumns));
       y += kLegendRow;
     }
   }

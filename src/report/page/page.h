@@ -27,6 +27,13 @@ struct LabelledEvaluation {
   std::optional<EvaluationPlace> place = std::nullopt;  // of what was measured just now
 };
 
+// An evaluation that a run has. Several runs have one alike, such as of their base.
+struct RunsEvaluation {
+  size_t run = 0;         // of ReportInput::runs
+  size_t evaluation = 0;  // of ReportInput::evaluations
+  std::string name;       // "before", "after", or another file's
+};
+
 struct ReportInput {
   std::string title;
   std::vector<RunRecord> runs;
@@ -36,6 +43,7 @@ struct ReportInput {
   std::vector<std::string> missing;
   // Of the tests of differences; with `compare`'s they have the same p.
   uint64_t seed = 1;
+  std::vector<RunsEvaluation> of_runs = {};
 };
 
 struct ReportFile {

@@ -27,8 +27,11 @@ std::vector<size_t> Spread(size_t n, size_t most) {
   return chosen;
 }
 
-// Says whether a place on the x axis has values to show: bars and clouds of dots have none.
+// Says whether a place on the x axis has values to show: bars, clouds of dots and lines that are
+// too many for a list have none.
 std::string KindOf(const Figure& figure) {
+  constexpr size_t kMostListed = 12;
+  if (figure.series.size() > kMostListed) return "still";
   for (const Series& series : figure.series) {
     if (series.mark == Mark::kBars || series.mark == Mark::kPoints) return "still";
   }
@@ -147,12 +150,17 @@ void Page::AddNumbers(const Figure& figure) {
       html_.Text(", beside this page.");
     });
     PageTable table{.caption = figure.title};
-    const bool bars = !figure.categories.empty();
+    const bool named = !figure.categories.empty();
     const std::vector<std::string> columns = FigureColumns(figure);
-    table.columns = {{columns[0]}, {WithSpaces(columns[1]), true}, {WithSpaces(columns[2]), !bars}};
+    table.columns = {
+        {columns[0]}, {WithSpaces(columns[1]), true}, {WithSpaces(columns[2]), !named}};
+    for (size_t i = 3; i < columns.size(); ++i) table.columns.push_back({columns[i], true});
     for (const size_t i : chosen) {
-      table.rows.push_back({ForeignCell(rows[i][0]), TextCell(rows[i][1]),
-                            bars ? ForeignCell(rows[i][2]) : TextCell(rows[i][2])});
+      std::vector<PageCell>& row = table.rows.emplace_back();
+      row.push_back(ForeignCell(rows[i][0]));
+      row.push_back(TextCell(rows[i][1]));
+      row.push_back(named ? ForeignCell(rows[i][2]) : TextCell(rows[i][2]));
+      for (size_t j = 3; j < rows[i].size(); ++j) row.push_back(TextCell(rows[i][j]));
     }
     AddTable(table);
   });

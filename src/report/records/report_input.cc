@@ -42,22 +42,27 @@ std::vector<fs::path> EvaluationFiles(const fs::path& folder) {
 
 class InputReader {
  public:
-  InputReader(config::RecipeCatalogues catalogues, const Measured& measured)
-      : catalogues_(catalogues), measured_(measured) {}
+  InputReader(config::RecipeCatalogues catalogues, const Measured& measured, const RunNames& names)
+      : catalogues_(catalogues), measured_(measured), given_names_(names) {}
 
   void AddRun(const fs::path& folder, bool alone) {
-    RunRecord run = ReadRun(folder, catalogues_);
+    const auto given = given_names_.find(folder.native());
+    const bool one_of_many = given != given_names_.end();
+    RunRecord run =
+        one_of_many ? ReadOneOfMany(folder, given->second) : ReadRun(folder, catalogues_);
     run.name = Unique(run.name, names_);
     const std::vector<fs::path> files = EvaluationFiles(folder / "report");
-    if (!SayWhatWasNotMeasured(folder, files, run.name) && files.empty()) {
+    if (!SayWhatWasNotMeasured(folder, files, run.name) && files.empty() && !one_of_many) {
       input_.missing.push_back(
           fmt::format("{}: no model was evaluated: report/ has no file *{}. "
                       "`tandem report RUN --dataset FOLDER` makes them.",
                       run.name, kEvaluationSuffix));
     }
     for (RunEvaluation& one : Comparable(Read(files, run.name), run.name)) {
-      AddEvaluation(alone ? one.label : fmt::format("{}: {}", run.name, one.label), one.label,
-                    std::move(one.record), std::move(one.place));
+      const size_t index =
+          AddEvaluation(alone ? one.label : fmt::format("{}: {}", run.name, one.label), one.label,
+                        std::move(one.record), std::move(one.place));
+      input_.of_runs.push_back({input_.runs.size(), index, one.label});
     }
     input_.runs.push_back(std::move(run));
   }
@@ -74,6 +79,14 @@ class InputReader {
   }
 
  private:
+  RunRecord ReadOneOfMany(const fs::path& folder, const std::string& name) {
+    try {
+      return ReadRun(folder, catalogues_, name);
+    } catch (const Error& error) {
+      return {.name = name, .missing = {fmt::format("{}: {}", name, error.what())}};
+    }
+  }
+
   struct RunEvaluation {
     std::string label;  // without the run's name
     EvaluationRecord record;
@@ -144,26 +157,33 @@ class InputReader {
     return unique;
   }
 
-  // `shared_label`: of an evaluation that other runs may have alike, such as of one base model.
-  void AddEvaluation(const std::string& label, const std::string& shared_label,
-                     EvaluationRecord record, std::optional<EvaluationPlace> place = std::nullopt) {
+  // Returns its number. `shared_label`: of an evaluation that other runs may have alike, such as of
+  // one base model.
+  size_t AddEvaluation(const std::string& label, const std::string& shared_label,
+                       EvaluationRecord record,
+                       std::optional<EvaluationPlace> place = std::nullopt) {
     std::string text = EvaluationText(record);
     const auto same = std::find(texts_.begin(), texts_.end(), text);
     if (same != texts_.end() && !shared_label.empty()) {
-      LabelledEvaluation& first = input_.evaluations[static_cast<size_t>(same - texts_.begin())];
-      first.label = Unique(shared_label, labels_);
-      return;
+      const auto first = static_cast<size_t>(same - texts_.begin());
+      if (!shared_[first]) input_.evaluations[first].label = Unique(shared_label, labels_);
+      shared_[first] = true;
+      return first;
     }
     texts_.push_back(std::move(text));
+    shared_.push_back(false);
     input_.evaluations.push_back({Unique(label, labels_), std::move(record), std::move(place)});
+    return input_.evaluations.size() - 1;
   }
 
   config::RecipeCatalogues catalogues_;
   const Measured& measured_;
+  const RunNames& given_names_;
   ReportInput input_;
   std::vector<std::string> names_;   // of runs
   std::vector<std::string> labels_;  // of evaluations
   std::vector<std::string> texts_;   // of evaluations, to find those that are alike
+  std::vector<bool> shared_;         // of evaluations: several runs have it
 };
 
 constexpr const char* kExpected =
@@ -204,10 +224,10 @@ void CheckReportInput(std::span<const std::string> paths) {
 }
 
 ReportInput ReadReportInput(std::span<const std::string> paths, config::RecipeCatalogues catalogues,
-                            const Measured& measured) {
+                            const Measured& measured, const RunNames& names) {
   CheckNamedOnce(paths);
   const auto runs = std::count_if(paths.begin(), paths.end(), IsRunFolder);
-  InputReader reader(catalogues, measured);
+  InputReader reader(catalogues, measured, names);
   for (const std::string& path : paths) {
     if (IsRunFolder(path)) {
       reader.AddRun(path, runs == 1);

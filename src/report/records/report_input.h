@@ -28,6 +28,8 @@ struct Measured {
   std::vector<RunNote> notes;
 };
 
+using RunNames = std::map<std::string, std::string, std::less<>>;  // by path
+
 // Checks what ReadReportInput throws for, without reading runs: each path, and the files of
 // evaluations whole.
 void CheckReportInput(std::span<const std::string> paths);
@@ -39,7 +41,10 @@ void CheckReportInput(std::span<const std::string> paths);
 // that was measured just now, else `after`. What a run lacks or holds broken, and what is left out,
 // is said in the input. Throws UsageError for a path that is neither, or is not there, or is named
 // twice, and DataError for a broken file that was named itself.
+// `names` has the names of runs on the page by their paths, for those that are not called as their
+// folders are: one of many, of which it is not said by itself that nobody evaluated it, and one
+// that cannot be opened is a run with that in its `missing`.
 ReportInput ReadReportInput(std::span<const std::string> paths, config::RecipeCatalogues catalogues,
-                            const Measured& measured = {});
+                            const Measured& measured = {}, const RunNames& names = {});
 
 }  // namespace tandem::report

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "config/recipe/recipe_text.h"
 #include "config/recipe/sources.h"
 #include "sampling/audit/audit_file.h"
 
@@ -70,6 +71,22 @@ std::optional<ValidationFacts> ValidationFactsOf(const config::Recipe& recipe) {
   return ValidationFacts{.data = fmt::format("{}", fmt::join(names, ", ")), .held_out = true};
 }
 
+std::optional<double> NumberOf(const config::Value& value) {
+  if (const auto* whole = std::get_if<int64_t>(&value)) return static_cast<double>(*whole);
+  if (const auto* number = std::get_if<double>(&value)) return *number;
+  return std::nullopt;
+}
+
+KeyValues KeysOf(const config::Recipe& recipe, config::RecipeCatalogues catalogues) {
+  KeyValues keys;
+  for (const config::RecipeKey& key : config::RecipeKeys(recipe, catalogues)) {
+    const auto* text = std::get_if<std::string>(&key.value);
+    KeyValue value{text != nullptr ? *text : config::FormatValue(key.value), NumberOf(key.value)};
+    if (key.idle.empty() && !value.text.empty()) keys[key.path()] = std::move(value);
+  }
+  return keys;
+}
+
 void ReadRecipe(const fs::path& path, config::RecipeCatalogues catalogues, RunRecord& run) {
   if (!fs::exists(path)) {
     run.missing.push_back(run.name +
@@ -83,6 +100,7 @@ void ReadRecipe(const fs::path& path, config::RecipeCatalogues catalogues, RunRe
                                       .recipe;
     run.recipe = FactsOf(recipe);
     run.validation = ValidationFactsOf(recipe);
+    run.keys = KeysOf(recipe, catalogues);
   } catch (const Error& error) {
     run.missing.push_back(fmt::format("{}: its recipe cannot be read: {}", run.name, error.what()));
   }
@@ -150,19 +168,29 @@ double SumOf(const Rows& rows, Member member) {
   return sum;
 }
 
-// Time of the rows up to a step. A process that went on from a checkpoint repeats steps: its rows
-// replace those of the same steps.
-template <typename Rows>
-double SecondsTo(const Rows& rows, int64_t step) {
-  std::map<int64_t, double> by_step;
-  for (const auto& row : rows) {
-    by_step.erase(by_step.lower_bound(row.step), by_step.end());
-    if (std::isfinite(row.seconds)) by_step[row.step] = row.seconds;
+// The time of rows up to each step. A process that went on from a checkpoint repeats steps: its
+// rows replace those of the same steps.
+class Elapsed {
+ public:
+  template <typename Rows>
+  explicit Elapsed(const Rows& rows) {
+    std::map<int64_t, double> by_step;
+    for (const auto& row : rows) {
+      by_step.erase(by_step.lower_bound(row.step), by_step.end());
+      if (std::isfinite(row.seconds)) by_step[row.step] = row.seconds;
+    }
+    double seconds = 0;
+    for (const auto& [step, part] : by_step) seconds_[step] = seconds += part;
   }
-  double seconds = 0;
-  for (const auto& [at, part] : by_step) seconds += at <= step ? part : 0;
-  return seconds;
-}
+
+  double To(int64_t step) const {
+    const auto after = seconds_.upper_bound(step);
+    return after == seconds_.begin() ? 0 : std::prev(after)->second;
+  }
+
+ private:
+  std::map<int64_t, double> seconds_;
+};
 
 void AddTimes(const TimingLog& timing, RunRecord& run) {
   run.times = {{"steps", SumOf(timing.steps, &StepTimeRow::seconds)},
@@ -178,9 +206,14 @@ void AddTimes(const TimingLog& timing, RunRecord& run) {
   }
   const ValidationRow* best = run.log.BestValidation();
   if (best == nullptr || run.times.empty()) return;
-  run.seconds_to_best = SecondsTo(timing.steps, best->step) +
-                        SecondsTo(timing.validations, best->step) +
-                        SecondsTo(timing.minings, best->step);
+  const Elapsed steps(timing.steps), validations(timing.validations), minings(timing.minings);
+  const auto until = [&](int64_t step) {
+    return steps.To(step) + validations.To(step) + minings.To(step);
+  };
+  run.seconds_to_best = until(best->step);
+  for (const ValidationRow& row : run.log.validations) {
+    run.seconds_to_validations.push_back(until(row.step));
+  }
 }
 
 // Adds what the newest process logged about its machine and its validation.
@@ -199,8 +232,9 @@ void AddMachine(const TimingLog& timing, RunRecord& run) {
 
 }  // namespace
 
-RunRecord ReadRun(const fs::path& folder, config::RecipeCatalogues catalogues) {
-  RunRecord run{.name = NameOf(folder)};
+RunRecord ReadRun(const fs::path& folder, config::RecipeCatalogues catalogues,
+                  const std::string& name) {
+  RunRecord run{.name = name.empty() ? NameOf(folder) : name};
   ReadRecipe(folder / "recipe.resolved.toml", catalogues, run);
   run.log = ReadLog(folder / "metrics.jsonl", &ReadRunLog, run);
   const TimingLog timing = ReadLog(folder / "timing.jsonl", &ReadTimingLog, run);

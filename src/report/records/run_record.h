@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,19 +35,32 @@ struct ValidationFacts {
   std::optional<int64_t> queries, documents, corpus;
 };
 
+// The value of a key of a recipe: its text as a reader sees it, without quotes, and the number that
+// it is, if it is one.
+struct KeyValue {
+  std::string text;
+  std::optional<double> number;
+
+  bool operator==(const KeyValue&) const = default;
+};
+using KeyValues = std::map<std::string, KeyValue, std::less<>>;  // by path: "train.batch"
+
 inline constexpr size_t kMostDraws = 9;
 
 struct RunRecord {
-  std::string name;                           // the folder's
-  std::vector<Fact> recipe;                   // what matters most of it
-  std::string recipe_text;                    // recipe.resolved.toml
-  std::vector<Fact> machine;                  // version, threads, precision, instruction set
+  std::string name;           // the folder's, or what the caller calls it
+  std::vector<Fact> recipe;   // what matters most of it
+  std::string recipe_text;    // recipe.resolved.toml
+  KeyValues keys;             // that are set and do something; empty: no recipe that can be read
+  std::vector<Fact> machine;  // version, threads, precision, instruction set
   std::optional<ValidationFacts> validation;  // none: no validation, or no recipe to read
   RunLog log;
   std::vector<TimePart> times;  // where the time went, the longest first
   // Time of the steps up to the best validation, with the validations among them; work that was
   // repeated after an interruption counts once.
   std::optional<double> seconds_to_best;
+  // The same time for each validation of the log; empty where the run wrote down no times.
+  std::vector<double> seconds_to_validations;
   std::optional<int64_t> most_memory_bytes;
   std::vector<PassRow> passes;
   // Says how many training queries were drawn 0, 1, 2, ... times in all epochs; the last number is
@@ -56,7 +70,9 @@ struct RunRecord {
   std::vector<std::string> missing;
 };
 
-// Reads what is there; what is missing or broken is said in `missing` and left out.
-RunRecord ReadRun(const std::filesystem::path& folder, config::RecipeCatalogues catalogues);
+// Reads what is there; what is missing or broken is said in `missing` and left out. `name` is the
+// run's name on the page; "": the folder's.
+RunRecord ReadRun(const std::filesystem::path& folder, config::RecipeCatalogues catalogues,
+                  const std::string& name = "");
 
 }  // namespace tandem::report

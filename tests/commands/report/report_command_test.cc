@@ -50,6 +50,32 @@ TEST_F(ReportCommandTest, ComparesSeveralInAFolderOfTheirOwn) {
   EXPECT_THAT(ReadFile(Path("page/index.html")), HasSubstr("Comparison of runs"));
 }
 
+TEST_F(ReportCommandTest, ShowsAllRunsBelowAFolder) {
+  report::WriteExampleRun(Path("sweep/a/seed-1"), {});
+  report::WriteExampleRun(Path("sweep/b"), {.separation = 0.3, .seed = 4});
+  const ProgramResult result =
+      RunTandem({"report", Path("sweep"), "--by", "optimizer.learning_rate"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, Path("sweep") + "/report/page/index.html\n");
+  EXPECT_THAT(result.err, HasSubstr("--by optimizer.learning_rate: it is "));
+  const std::string page = ReadFile(Path("sweep/report/page/index.html"));
+  EXPECT_THAT(page, HasSubstr("Report of 2 runs"));
+  EXPECT_THAT(page, HasSubstr("<bdi>a/seed-1</bdi>"));
+  // Again, beside the page that is there now.
+  EXPECT_EQ(RunTandem({"report", Path("sweep")}).exit_code, 0);
+}
+
+TEST_F(ReportCommandTest, RefusesAFolderWithoutRunsAndAnUnknownKey) {
+  std::filesystem::create_directories(Path("none/a"));
+  const ProgramResult none = RunTandem({"report", Path("none")});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.err, HasSubstr("none of the 2 folders in it has metrics.jsonl"));
+  report::WriteExampleRun(Path("one"), {});
+  const ProgramResult key = RunTandem({"report", Path("one"), "--by", "objective.temperatur"});
+  EXPECT_EQ(key.exit_code, 2);
+  EXPECT_THAT(key.err, HasSubstr("did you mean objective.temperature?"));
+}
+
 TEST_F(ReportCommandTest, RefusesABrokenEvaluationThatWasNamed) {
   WriteFileAtomically(Path("a.evaluation.json"), "{}");
   const ProgramResult result =

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/property_tree/ptree.hpp>
 #include <boost/property_tree/xml_parser.hpp>
 #include <cmath>
@@ -50,6 +51,77 @@ TEST(FigureTsv, HasARowForEachPoint) {
             "before\t0\t0.1\nbefore\t0.0001\t0.2\nbefore\t0.01\t0.5\nbefore\t1\t1\n"
             "after\t0.002\t0.4\nafter\t1\t1\n");
   EXPECT_EQ(FigureTsv(Bars()), "series\tseconds\tpart\n\t60\tsteps\n\t12\tit's <b>\n");
+}
+
+Figure Intervals() {
+  Figure figure = RocLike();
+  figure.x.logarithmic = false;
+  figure.x.low = figure.x.high = figure.y.low = figure.y.high = std::nullopt;
+  figure.series = {{.name = "a",
+                    .mark = Mark::kLineAndPoints,
+                    .points = {{1, 0.4}, {2, 0.6}},
+                    .intervals = {{0.3, 0.5}, {-5, 5}}}};
+  return figure;
+}
+
+TEST(FigureTsv, HasTheIntervals) {
+  EXPECT_EQ(FigureTsv(Intervals()),
+            "series\tfalse_positive_rate\ttrue_positive_rate\tlow\thigh\n"
+            "a\t1\t0.4\t0.3\t0.5\na\t2\t0.6\t-5\t5\n");
+}
+
+TEST(FigureRange, AnIntervalLengthensItByNoMoreThanThePointsSpan) {
+  const AxisRange range = RangeOfY(Intervals());
+  EXPECT_NEAR(range.low, 0.2, 1e-9);
+  EXPECT_NEAR(range.high, 0.8, 1e-9);
+}
+
+TEST(FigureMarks, AnIntervalIsCutAtTheFigureAndHasNoEndThere) {
+  const Figure figure = Intervals();
+  const Places places(figure);
+  const std::string path = IntervalsPath(figure.series[0], places, 0);
+  const PlotArea& area = places.area();
+  EXPECT_THAT(path, HasSubstr(Coordinate(area.right) + " " + Coordinate(area.top) + "L" +
+                              Coordinate(area.right) + " " + Coordinate(area.bottom)));
+  // Three strokes for the first one, one for the second.
+  EXPECT_EQ(std::count(path.begin(), path.end(), 'M'), 4);
+}
+
+TEST(FigureLayout, BarsBelowZeroBeginThere) {
+  Figure figure = Bars();
+  figure.series[0].points = {{-0.02, 0}, {0.05, 1}};
+  EXPECT_LE(RangeOfX(figure).low, -0.02);
+  const std::string svg = SvgFile(figure);
+  const std::string zero = Coordinate(*Places(figure).X(0));
+  EXPECT_THAT(svg, HasSubstr("<rect x=\"" + zero + "\""));
+}
+
+TEST(FigureLayout, LongNamesStandAboveTheirBars) {
+  Figure figure = Bars();
+  EXPECT_FALSE(NamesStandAbove(figure));
+  figure.categories[0] = std::string(31, 'w');
+  EXPECT_TRUE(NamesStandAbove(figure));
+  EXPECT_THAT(SvgFile(figure), HasSubstr(">" + std::string(31, 'w') + "</text>"));
+  EXPECT_LT(NameAbove(Places(figure), 0), *Places(figure).Y(0));
+}
+
+TEST(FigureLayout, MarksStandAtTheGivenValues) {
+  Figure figure = RocLike();
+  figure.x.low = 1e-5;
+  figure.x.high = 1;
+  figure.x.marks = {3e-5, 3.1e-5, 0.1};
+  std::vector<std::string> labels;
+  for (const Tick& tick : TicksOfX(figure)) labels.push_back(tick.label);
+  EXPECT_THAT(labels, ElementsAre("3e-05", "", "0.1"));
+}
+
+TEST(FigureSvg, TheLegendHasItsOwnWordsOrNone) {
+  Figure figure = RocLike();
+  figure.series[0].legend = "3 others";
+  figure.series[1].legend = "";
+  const std::string svg = SvgFile(figure);
+  EXPECT_THAT(svg, HasSubstr(">3 others</text>"));
+  EXPECT_THAT(svg, Not(HasSubstr(">after</text>")));
 }
 
 TEST(FigureTsv, KeepsNamesInOneCell) {

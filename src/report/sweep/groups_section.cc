@@ -1,0 +1,230 @@
+// The beginning of a page of many runs, and the tables of their groups and of the runs.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/sweep/sweep_parts.h"
+#include "report/tables/numbers.h"
+
+namespace tandem::report {
+namespace {
+
+const SweepData& First(const Sweep& sweep) { return sweep.data.front(); }
+
+std::string Columns(const SweepData& data) {
+  return fmt::format("{}, {}", data.measure, data.validation ? "validation" : data.name);
+}
+
+// "mean 0.1713 [0.1604, 0.1822] over 3 seeds".
+std::string ValueWords(const GroupMean& mean, size_t runs) {
+  if (!mean) return "no value";
+  if (!mean->interval)
+    return fmt::format("{} with one seed, so without an interval", Fixed(mean->mean));
+  return fmt::format("{} [{}, {}] over {} seeds", Fixed(mean->mean), Fixed(mean->interval->low),
+                     Fixed(mean->interval->high), runs);
+}
+
+std::string BestWords(const Sweep& sweep) {
+  const RecipeGroup& best = sweep.groups.front();
+  const SweepData& data = First(sweep);
+  const GroupMean gain = GainOf(data, best);
+  std::string words = fmt::format("has the best {}: {}", data.measure,
+                                  ValueWords(ValueOf(data, best), ResultsOf(data, best)));
+  if (gain) words += fmt::format(", {} beside its base", Signed(gain->mean));
+  words += ".";
+  if (sweep.groups.size() > 1) {
+    words += fmt::format(
+        " It is the best of {} groups on the data that compared them, which makes it look a little "
+        "better than it is; data that chose nothing say how good it is.",
+        sweep.groups.size());
+  }
+  return words;
+}
+
+std::string DataWordsOf(const Sweep& sweep) {
+  std::string validations, evaluations;
+  for (const SweepData& data : sweep.data) {
+    std::string& words = data.validation ? validations : evaluations;
+    words += fmt::format("{}{} on {}", words.empty() ? "" : "; ", data.measure, data.name);
+  }
+  std::string text;
+  if (!validations.empty()) {
+    text +=
+        fmt::format("From the runs' validations, which chose each run's step: {}. ", validations);
+  }
+  text += evaluations.empty()
+              ? "No run was evaluated on other data; with --dataset this command does that."
+              : fmt::format("From evaluations of the trained models: {}.", evaluations);
+  return text;
+}
+
+PageTable GroupTable(const Sweep& sweep) {
+  PageTable table{.caption = fmt::format("Groups of runs that differ in their seed alone, by {} "
+                                         "(mean, 95 % interval over seeds)",
+                                         First(sweep).measure),
+                  .columns = {{"Group"}, {"Seeds", true}},
+                  .sortable = true};
+  for (size_t i = 0; i < sweep.data.size(); ++i) {
+    table.columns.push_back({Columns(sweep.data[i]), true, i == 0});
+  }
+  for (const RecipeGroup& group : sweep.groups) {
+    std::vector<PageCell> row = {ForeignCell(group.name),
+                                 CountCell(static_cast<int64_t>(group.runs.size()))};
+    for (const SweepData& data : sweep.data) {
+      row.push_back(MeanCell(ValueOf(data, group), ResultsOf(data, group)));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+PageCell ResultCell(const std::optional<RunResult>& result) {
+  return NumberCell(result ? std::optional(result->value) : std::nullopt);
+}
+
+std::string StateWords(RunState state) {
+  switch (state) {
+    case RunState::kFinished:
+      return "finished";
+    case RunState::kUnfinished:
+      return "not finished";
+    case RunState::kBroken:
+      return "broken";
+  }
+  return "";
+}
+
+std::vector<size_t> RunsByMeasure(const Sweep& sweep) {
+  std::vector<size_t> order(sweep.input.runs.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  const SweepData& data = First(sweep);
+  const auto rank = [&](size_t run) {
+    const std::optional<RunResult>& result = data.results[run];
+    if (!result) return std::pair(true, 0.0);
+    return std::pair(false, LowerIsBetter(data.measure) ? result->value : -result->value);
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return rank(a) < rank(b); });
+  return order;
+}
+
+PageTable RunTable(const Sweep& sweep) {
+  PageTable table{.caption = fmt::format("Runs, by {}", First(sweep).measure),
+                  .columns = {{"Run"}, {"Group"}, {"Seed", true}, {"Steps", true}, {"State"}},
+                  .sortable = true};
+  for (size_t i = 0; i < sweep.data.size(); ++i) {
+    table.columns.push_back({Columns(sweep.data[i]), true, i == 0});
+  }
+  std::vector<std::string> groups(sweep.input.runs.size(), "-");
+  for (const RecipeGroup& group : sweep.groups) {
+    for (const size_t run : group.runs) groups[run] = group.name;
+  }
+  for (const size_t i : RunsByMeasure(sweep)) {
+    const RunRecord& run = sweep.input.runs[i];
+    const auto seed = run.keys.find("seed");
+    std::vector<PageCell> row = {ForeignCell(run.name), ForeignCell(groups[i]),
+                                 TextCell(seed == run.keys.end() ? "-" : seed->second.text),
+                                 CountCell(run.log.step), TextCell(StateWords(sweep.states[i]))};
+    for (const SweepData& data : sweep.data) row.push_back(ResultCell(data.results[i]));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::string NamesOf(const Sweep& sweep, const std::vector<size_t>& runs) {
+  std::string names;
+  for (const size_t run : runs) names += (names.empty() ? "" : ", ") + sweep.input.runs[run].name;
+  return names;
+}
+
+// Names every run that no mean has.
+std::vector<std::string> LeftOutSentences(const Sweep& sweep) {
+  std::vector<std::string> sentences;
+  const std::vector<size_t> unfinished = sweep.RunsThatAre(RunState::kUnfinished);
+  if (!unfinished.empty()) {
+    sentences.push_back(
+        fmt::format("Not finished, and in no mean: {}.", NamesOf(sweep, unfinished)));
+  }
+  const std::vector<size_t> broken = sweep.RunsThatAre(RunState::kBroken);
+  if (!broken.empty()) {
+    sentences.push_back(fmt::format("Broken, and in no group: {}.", NamesOf(sweep, broken)));
+  }
+  std::vector<size_t> without;
+  for (const size_t run : sweep.RunsThatAre(RunState::kFinished)) {
+    if (!First(sweep).results[run]) without.push_back(run);
+  }
+  if (!without.empty()) {
+    sentences.push_back(
+        fmt::format("Finished, but without {} on {}, and in no mean of it: {}.",
+                    First(sweep).measure.empty() ? "a measure" : First(sweep).measure,
+                    First(sweep).name, NamesOf(sweep, without)));
+  }
+  for (const std::string& folder : sweep.options.unread) {
+    sentences.push_back(folder + " could not be opened, so that runs in it are not here.");
+  }
+  return sentences;
+}
+
+void SayWhatIsLeftOut(const Sweep& sweep, Page& page) {
+  for (const std::string& sentence : LeftOutSentences(sweep)) page.Missing(sentence);
+  for (const size_t run : sweep.RunsThatAre(RunState::kBroken)) {
+    for (const std::string& sentence : sweep.input.runs[run].missing) page.Missing(sentence);
+  }
+  for (const std::string& sentence : sweep.input.missing) page.Missing(sentence);
+}
+
+bool HasABest(const Sweep& sweep) {
+  return !sweep.groups.empty() && ValueOf(First(sweep), sweep.groups.front());
+}
+
+}  // namespace
+
+std::vector<std::string> SweepSentences(const Sweep& sweep) {
+  std::vector<std::string> sentences;
+  if (HasABest(sweep)) {
+    sentences.push_back(fmt::format("{} {}", sweep.groups.front().name, BestWords(sweep)));
+  }
+  for (const std::string& one : LeftOutSentences(sweep)) sentences.push_back(one);
+  for (const std::string& one : AlikeSentences(sweep)) sentences.push_back(one);
+  return sentences;
+}
+
+void AddSweepSummary(const Sweep& sweep, Page& page) {
+  Html& html = page.html();
+  html.In("p", {{"class", "advice"}}, [&] {
+    if (!HasABest(sweep)) {
+      html.Text("No finished run has a measure, so that none can be called the best.");
+      return;
+    }
+    html.In("strong", [&] { html.Foreign(sweep.groups.front().name); });
+    html.Text(" " + BestWords(sweep));
+  });
+  const auto finished = sweep.RunsThatAre(RunState::kFinished).size();
+  html.In("p", {{"class", "lead"}}, [&] {
+    html.Text(fmt::format("{}, of which {} finished, in {}. {}",
+                          Counted(sweep.input.runs.size(), "run", "runs"), finished,
+                          Counted(sweep.groups.size(), "group", "groups"), DataWordsOf(sweep)));
+  });
+  html.Break();
+}
+
+void AddSweepGroups(const Sweep& sweep, Page& page) {
+  page.Section("groups", "Groups and runs", [&] {
+    SayWhatIsLeftOut(sweep, page);
+    if (!sweep.groups.empty()) {
+      AddLongTable(GroupTable(sweep), page);
+      page.Paragraph(
+          "An interval is Student's, over the seeds of a group: it says how much the mean would "
+          "move "
+          "with other seeds, not with other queries. Of two seeds it is wide, of one there is "
+          "none.");
+    }
+    const PageTable runs = RunTable(sweep);
+    page.html().In("details", [&] {
+      page.html().Element("summary", Counted(runs.rows.size(), "run", "runs, each for itself"));
+      page.AddTable(runs);
+    });
+  });
+}
+
+}  // namespace tandem::report

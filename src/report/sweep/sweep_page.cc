@@ -1,0 +1,119 @@
+// The page of many runs: its sections, those of a page of few runs for the best models among them,
+// and recipes.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/sweep/sweep_parts.h"
+
+namespace tandem::report {
+namespace {
+
+// Groups whose best run has its curves, histograms and views on the page.
+constexpr size_t kMostModels = 4;
+
+// The best run of a group.
+size_t BestRunOf(const Sweep& sweep, const RecipeGroup& group) {
+  const SweepData& data = sweep.data.front();
+  const bool lower = LowerIsBetter(data.measure);
+  size_t best = group.runs.front();
+  for (const size_t run : group.runs) {
+    const std::optional<RunResult>& one = data.results[run];
+    const std::optional<RunResult>& most = data.results[best];
+    if (one && (!most || (lower ? one->value < most->value : one->value > most->value))) best = run;
+  }
+  return best;
+}
+
+// The evaluations of the best runs of the first groups, and those that are of no run.
+ReportInput InputOfModels(const Sweep& sweep) {
+  ReportInput few{.title = sweep.input.title, .seed = sweep.input.seed};
+  std::vector<size_t> chosen;
+  for (size_t i = 0; i < std::min(kMostModels, sweep.groups.size()); ++i) {
+    const size_t run = BestRunOf(sweep, sweep.groups[i]);
+    for (const RunsEvaluation& one : sweep.input.of_runs) {
+      if (one.run == run) chosen.push_back(one.evaluation);
+    }
+  }
+  for (size_t i = 0; i < sweep.input.evaluations.size(); ++i) {
+    const bool of_a_run =
+        std::any_of(sweep.input.of_runs.begin(), sweep.input.of_runs.end(),
+                    [&](const RunsEvaluation& one) { return one.evaluation == i; });
+    const bool is_chosen = std::find(chosen.begin(), chosen.end(), i) != chosen.end();
+    if (!of_a_run || is_chosen) few.evaluations.push_back(sweep.input.evaluations[i]);
+  }
+  return few;
+}
+
+PageTable CommonKeys(const Sweep& sweep) {
+  PageTable table{.caption = "What the recipes of all finished runs have alike",
+                  .columns = {{"Key"}, {"Value"}}};
+  for (const auto& [path, value] : sweep.groups.front().keys) {
+    const auto same = [&, key = path, here = value](const RecipeGroup& group) {
+      const KeyValue* const there = ValueIn(group, key);
+      return there != nullptr && *there == here;
+    };
+    if (!std::all_of(sweep.groups.begin(), sweep.groups.end(), same)) continue;
+    table.rows.push_back({TextCell(path), ForeignCell(value.text)});
+  }
+  return table;
+}
+
+}  // namespace
+
+void AddSweepModels(const Sweep& sweep, Page& page) {
+  if (sweep.input.evaluations.empty()) return;
+  const ReportInput few = InputOfModels(sweep);
+  if (few.evaluations.size() < sweep.input.evaluations.size()) {
+    page.html().In("p", {{"class", "note"}}, [&] {
+      page.html().Text(fmt::format(
+          "Below, curves, histograms and views are those of the best run of each of the first {} "
+          "groups ({} of {} evaluations).",
+          std::min(kMostModels, sweep.groups.size()), few.evaluations.size(),
+          sweep.input.evaluations.size()));
+    });
+  }
+  AddDiscrimination(few, page);
+  AddViews(few, page);
+}
+
+void AddSweepRecipes(const Sweep& sweep, Page& page) {
+  if (sweep.groups.empty()) return;
+  page.Section("run", "What was run", [&] {
+    const RunRecord& best = sweep.input.runs[BestRunOf(sweep, sweep.groups.front())];
+    page.html().In("details", [&] {
+      page.html().Element("summary",
+                          "The whole recipe of " + best.name + ", the best group's best run");
+      page.html().Element("pre", {{"tabindex", "0"}}, best.recipe_text);
+    });
+    page.html().In("details", [&] {
+      page.html().Element("summary", "What all recipes have alike");
+      page.AddTable(CommonKeys(sweep));
+    });
+  });
+}
+
+std::vector<ReportFile> MakeSweepReport(const Sweep& sweep) {
+  Page page;
+  AddSweepSummary(sweep, page);
+  AddSweepGroups(sweep, page);
+  AddSweepKeys(sweep, page);
+  AddSweepGains(sweep, page);
+  AddSweepSteps(sweep, page);
+  AddSweepModels(sweep, page);
+  AddSweepRecipes(sweep, page);
+  AddWords(sweep.input, page);
+  const PageFrame frame{
+      .title = sweep.input.title,
+      .subtitle = fmt::format("{} in {}", Counted(sweep.input.runs.size(), "run", "runs"),
+                              Counted(sweep.groups.size(), "group", "groups")),
+      .generator = "tandem report",
+      .footer =
+          "Written by tandem report. Each figure lies beside this page as figures/NAME.tsv "
+          "and figures/NAME.svg."};
+  std::vector<ReportFile> files = {{"index.html", PageDocument(frame, page)}};
+  files.insert(files.end(), page.files().begin(), page.files().end());
+  return files;
+}
+
+}  // namespace tandem::report

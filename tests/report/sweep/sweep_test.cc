@@ -1,0 +1,216 @@
+// The page of many runs: means over seeds, gains, what is left out, and what the figures hold.
+#include "report/sweep/sweep.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "report/page/page_fixture.h"
+#include "report/sweep/sweep_parts.h"
+
+namespace tandem::report {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+struct MadeRun {
+  std::string name;
+  std::string objective = "infonce";
+  double rate = 1e-4;
+  int64_t seed = 1;
+  double value = 0.5;  // of the best validation, at step 20 of 40
+  bool finished = true;
+  double base = 0.4;
+};
+
+RunRecord RunOf(const MadeRun& made) {
+  const std::string rate = made.rate == 1e-5 ? "1e-05" : made.rate == 1e-4 ? "0.0001" : "0.001";
+  RunRecord run{.name = made.name,
+                .recipe_text = "seed = 1",
+                .keys = {{"seed", {std::to_string(made.seed), static_cast<double>(made.seed)}},
+                         {"objective.name", {made.objective, std::nullopt}},
+                         {"optimizer.learning_rate", {rate, made.rate}},
+                         {"train.batch", {"32", 32}}},
+                .validation = ValidationFacts{.data = "packages", .split = "dev"}};
+  const auto row = [](int64_t step, double value, bool best) {
+    return ValidationRow{
+        .step = step, .measures = {{"ndcg@10", value}, {"mrr@10", value / 2}}, .best = best};
+  };
+  run.log.validations = {row(0, made.base, true), row(20, made.value, made.value > made.base),
+                         row(40, made.value - 0.1, false)};
+  run.log.step = 40;
+  run.seconds_to_best = 2;
+  run.seconds_to_validations = {1, 2, 3};
+  if (made.finished) run.log.finished = FinishedRow{.step = 40, .model_step = 20};
+  return run;
+}
+
+ReportInput InputOf(const std::vector<MadeRun>& made) {
+  ReportInput input{.title = "Report"};
+  for (const MadeRun& one : made) input.runs.push_back(RunOf(one));
+  return input;
+}
+
+// A group of three seeds, one of two, one of one seed.
+std::vector<MadeRun> Three() {
+  return {{.name = "a1", .seed = 1, .value = 0.50},
+          {.name = "a2", .seed = 2, .value = 0.52},
+          {.name = "a3", .seed = 3, .value = 0.54},
+          {.name = "b1", .rate = 1e-5, .seed = 1, .value = 0.42},
+          {.name = "b2", .rate = 1e-5, .seed = 2, .value = 0.60},
+          {.name = "c1", .objective = "mann_whitney", .seed = 1, .value = 0.41}};
+}
+
+TEST(Sweep, MeansAndIntervalsAreOverSeeds) {
+  const ReportInput input = InputOf(Three());
+  const Sweep sweep = MakeSweep(input, {});
+  ASSERT_EQ(sweep.groups.size(), 3u);
+  EXPECT_EQ(sweep.data.front().measure, "ndcg@10");
+  EXPECT_EQ(sweep.groups[0].name, "infonce, learning_rate 0.0001");
+  const GroupMean a = ValueOf(sweep.data.front(), sweep.groups[0]);
+  EXPECT_NEAR(a->mean, 0.52, 1e-12);
+  // Student's t of 2 degrees of freedom at 97.5 % is 4.302653, the deviation 0.02.
+  EXPECT_NEAR(a->interval->high - a->mean, 4.302653 * 0.02 / std::sqrt(3.0), 1e-6);
+  EXPECT_NEAR(GainOf(sweep.data.front(), sweep.groups[0])->mean, 0.12, 1e-12);
+  const GroupMean c = ValueOf(sweep.data.front(), sweep.groups[2]);
+  EXPECT_EQ(sweep.groups[2].name, "mann_whitney, learning_rate 0.0001");
+  EXPECT_FALSE(c->interval);
+}
+
+TEST(Sweep, LeavesOutAndNamesWhatHasNotFinishedOrIsBroken) {
+  std::vector<MadeRun> made = Three();
+  made[2].finished = false;
+  ReportInput input = InputOf(made);
+  input.runs.push_back({.name = "torn", .missing = {"torn: there is no recipe."}});
+  const Sweep sweep = MakeSweep(input, {});
+  EXPECT_THAT(sweep.groups[0].runs, ElementsAre(0, 1));
+  const std::string page = MakeSweepReport(sweep).front().bytes;
+  EXPECT_TRUE(Holds(page, "Not finished, and in no mean: a3."));
+  EXPECT_TRUE(Holds(page, "Broken, and in no group: torn."));
+  EXPECT_TRUE(Holds(page, "torn: there is no recipe."));
+  EXPECT_TRUE(Holds(page, "one seed"));
+}
+
+TEST(Sweep, ALossIsBetterWhereItIsLower) {
+  ReportInput input = InputOf(Three());
+  for (RunRecord& run : input.runs) {
+    for (ValidationRow& row : run.log.validations) row.measures.front().name = "loss";
+  }
+  const Sweep sweep = MakeSweep(input, {});
+  EXPECT_EQ(sweep.groups.front().name, "mann_whitney, learning_rate 0.0001");
+  EXPECT_NEAR(GainOf(sweep.data.front(), sweep.groups.front())->mean, -0.01, 1e-12);
+}
+
+TEST(Sweep, TakesTheMeasureThatIsAskedForOrSaysWhichThereAre) {
+  const ReportInput input = InputOf(Three());
+  const Sweep sweep = MakeSweep(input, {.measure = "mrr@10"});
+  EXPECT_NEAR(ValueOf(sweep.data.front(), sweep.groups.front())->mean, 0.26, 1e-12);
+  try {
+    MakeSweep(input, {.measure = "mrr@1"});
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("they have ndcg@10, mrr@10; did you mean mrr@10?"));
+  }
+}
+
+TEST(Sweep, RunsOfOtherValidationDataAreNotCompared) {
+  ReportInput input = InputOf(Three());
+  input.runs[5].validation->data = "others";
+  const Sweep sweep = MakeSweep(input, {});
+  ASSERT_EQ(sweep.data.size(), 2u);
+  EXPECT_THAT(sweep.data[1].name, HasSubstr("others"));
+  EXPECT_FALSE(ValueOf(sweep.data[0], sweep.groups.back()));
+  EXPECT_TRUE(Holds(MakeSweepReport(sweep).front().bytes, "and in no mean of it: c1."));
+}
+
+std::string FileOf(const Sweep& sweep, const std::string& path) {
+  for (const ReportFile& file : MakeSweepReport(sweep)) {
+    if (file.path == path) return file.bytes;
+  }
+  return "";
+}
+
+TEST(Sweep, FiguresByTheKeysThatDiffer) {
+  const ReportInput input = InputOf(Three());
+  const Sweep sweep = MakeSweep(input, {});
+  EXPECT_THAT(FigureNames(MakeSweepReport(sweep).front().bytes),
+              ElementsAre("by-objective-name", "by-optimizer-learning_rate", "gain",
+                          "best-by-steps", "best-by-seconds"));
+  const std::string rates = FileOf(sweep, "figures/by-optimizer-learning_rate.tsv");
+  EXPECT_THAT(rates, HasSubstr("series\toptimizer.learning_rate\tvalue\tlow\thigh\n"));
+  EXPECT_THAT(rates, HasSubstr("infonce\t0.0001\t0.52\t0.470317\t0.569683\n"));
+  EXPECT_THAT(rates, HasSubstr("mann_whitney\t0.0001\t0.41\t\t\n"));
+  const std::string names = FileOf(sweep, "figures/by-objective-name.tsv");
+  EXPECT_THAT(names, HasSubstr("\t0.41\tmann_whitney\t\t\n"));
+  const std::string picture = FileOf(sweep, "figures/by-optimizer-learning_rate.svg");
+  EXPECT_THAT(picture, HasSubstr(" log\""));  // the rates span a decade
+  EXPECT_THAT(picture, HasSubstr(">1e-05</text>"));
+}
+
+TEST(Sweep, SaysWhatAKeyIsThatDoesNotDiffer) {
+  const ReportInput input = InputOf(Three());
+  const Sweep sweep = MakeSweep(input, {.by = "train.batch"});
+  EXPECT_THAT(SweepSentences(sweep),
+              testing::Contains("--by train.batch: it is 32 in all finished runs."));
+}
+
+TEST(Sweep, GainsAreColouredWhereTheIntervalLeavesOutZero) {
+  const ReportInput input = InputOf(Three());
+  const std::string gains = FileOf(MakeSweep(input, {}), "figures/gain.tsv");
+  EXPECT_THAT(gains, HasSubstr("better than the base\t0.12\tinfonce, learning_rate 0.0001\t"));
+  EXPECT_THAT(gains, HasSubstr("not told from 0\t0.11\tinfonce, learning_rate 1e-05\t"));
+  EXPECT_THAT(gains, HasSubstr("not told from 0\t0.01\tmann_whitney, learning_rate 0.0001\t\t\n"));
+}
+
+TEST(Sweep, SaysWhichRunsEndedAsTheirBase) {
+  ReportInput input = InputOf(Three());
+  input.runs[5].log.finished->model_step = 0;
+  EXPECT_TRUE(Holds(MakeSweepReport(MakeSweep(input, {})).front().bytes,
+                    "1 run ended as its base, since no validation was better than the one before "
+                    "training: c1."));
+}
+
+TEST(Sweep, LegendsListTenLinesAndTheOthersAsOne) {
+  std::vector<MadeRun> made;
+  for (int i = 0; i < 15; ++i) made.push_back({.name = "r" + std::to_string(i), .value = 0.5});
+  ReportInput input = InputOf(made);
+  for (int i = 0; i < 15; ++i) {
+    const double batch = 16 + i;
+    input.runs[static_cast<size_t>(i)].keys["train.batch"] = {std::to_string(16 + i), batch};
+  }
+  const std::string svg = FileOf(MakeSweep(input, {}), "figures/best-by-steps.svg");
+  EXPECT_THAT(svg, HasSubstr(">5 other groups</text>"));
+  EXPECT_EQ(Between(svg, ">batch ", "<").size(), 10u);
+}
+
+TEST(Sweep, LongTablesAreFolded) {
+  std::vector<MadeRun> made;
+  for (int i = 0; i < 20; ++i) made.push_back({.name = "r" + std::to_string(i)});
+  ReportInput input = InputOf(made);
+  for (size_t i = 0; i < 20; ++i) {
+    input.runs[i].keys["train.batch"] = {std::to_string(i), static_cast<double>(i)};
+  }
+  EXPECT_TRUE(
+      Holds(MakeSweepReport(MakeSweep(input, {})).front().bytes, "<summary>All 20 rows</summary>"));
+}
+
+TEST(SweepKey, UnknownOnesNameTheNearest) {
+  const auto message = [](const std::string& path) -> std::string {
+    try {
+      CheckSweepKey("--by", path, {});
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message("train.batch"), "");
+  EXPECT_EQ(message("data.source.2.path"), "");
+  EXPECT_THAT(message("train.bach"), HasSubstr("did you mean train.batch?"));
+  EXPECT_THAT(message("learning_rate"), HasSubstr("did you mean optimizer.learning_rate?"));
+  EXPECT_THAT(message("seed"), HasSubstr("does not tell groups of runs apart"));
+}
+
+}  // namespace
+}  // namespace tandem::report
