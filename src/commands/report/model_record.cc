@@ -127,8 +127,7 @@ class Recorder {
 
   report::ViewFacts Views() {
     const eval::BootstrapOptions seeded = Resampling();
-    const eval::ViewOptions options{
-        .seed = seeded.seed, .threads = ThreadsOf(globals_), .tsne = false};
+    const eval::ViewOptions options{.seed = seeded.seed, .threads = ThreadsOf(globals_)};
     const search::ViewEmbeddings embeddings =
         search::EncodeForViews(*model_, judged_.dataset, retrieved_.run,
                                {.relevance_level = set_.relevance_level,

@@ -221,6 +221,10 @@ report::ViewFacts ViewFactsOf(const eval::EmbeddingViews& views) {
     (i < pairs ? facts.projected_queries : facts.projected_documents)
         .push_back({point[0], point[1]});
   }
+  for (size_t i = 0; i < views.pictures.tsne.size(); ++i) {
+    const eval::PlanePoint& point = views.pictures.tsne[i];
+    (i < pairs ? facts.tsne_queries : facts.tsne_documents).push_back({point[0], point[1]});
+  }
   return facts;
 }
 

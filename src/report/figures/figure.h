@@ -42,7 +42,7 @@ struct Series {
   // the series has none. An interval that is not finite is not drawn.
   std::vector<AxisRange> intervals = {};
   std::optional<std::string> legend = std::nullopt;  // in the legend, in place of the name
-  bool thin = false;                                 // a line among many: thin and without dots
+  bool thin = false;  // a line among many: thin and without dots; steps without a fill
 };
 
 // What the legend says of the series; "": nothing.

@@ -185,7 +185,9 @@ class SvgWriter {
       AddBars(series);
     } else if (series.mark == Mark::kSteps) {
       const StepPaths paths = StepsPath(series, places_);
-      Add(fmt::format("<path d=\"{}\" fill=\"{}\" fill-opacity=\"0.15\"/>", paths.fill, colour));
+      if (!series.thin) {
+        Add(fmt::format("<path d=\"{}\" fill=\"{}\" fill-opacity=\"0.15\"/>", paths.fill, colour));
+      }
       AddPath(paths.outline, colour, 1.5, series.dashed);
     } else {
       if (series.mark != Mark::kPoints) {

@@ -107,6 +107,11 @@ Figure HistogramFigure(std::string name, std::string title, std::string descript
                        std::string column);
 std::vector<Point> HistogramOutline(const Histogram& histogram);
 
+// Says of each two models of the group whose ROC curve lies above the other's, and where.
+void AddRocDominance(const EvaluationGroup& group, Page& page);
+// The histograms of all models of the group in one figure; none where fewer than two have any.
+std::optional<Figure> ScoresTogether(const EvaluationGroup& group);
+
 // Why an evaluation of documents by their passages has no thresholds, in words after a colon.
 inline constexpr std::string_view kNoThresholdByDocument =
     "a threshold would count passages, and documents are ranked by the best of theirs; a corpus of "

@@ -163,7 +163,8 @@ void AddScoreFigures(const EvaluationGroup& group, Page& page) {
   }
 }
 
-void AddRoc(const EvaluationGroup& group, Page& page) {
+// `together`: the histograms of all models stand in one figure too, before those of each.
+void AddRoc(const EvaluationGroup& group, bool together, Page& page) {
   if (!HasRoc(group)) {
     page.Missing(
         "No ROC on " + group.dataset +
@@ -171,11 +172,15 @@ void AddRoc(const EvaluationGroup& group, Page& page) {
         "none.");
   } else {
     page.AddTable(RocTable(group));
+    AddRocDominance(group, page);
   }
   page.Figures([&] {
     if (HasRoc(group)) {
       page.AddFigure(RocFigure(group));
       page.AddFigure(PrecisionRecallFigure(group));
+    }
+    if (std::optional<Figure> all = together ? ScoresTogether(group) : std::nullopt) {
+      page.AddFigure(std::move(*all));
     }
     AddScoreFigures(group, page);
   });
@@ -211,7 +216,8 @@ void AddDiscrimination(const ReportInput& input, Page& page) {
   page.Section("discrimination", "Whether one threshold serves all queries", [&] {
     for (const EvaluationGroup& group : groups) {
       if (groups.size() > 1) page.Subheading(group.dataset);
-      AddRoc(group, page);
+      // Before and after of one run stand beside each other anyway.
+      AddRoc(group, input.runs.size() != 1 || group.evaluations.size() > 2, page);
     }
   });
 }

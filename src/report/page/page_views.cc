@@ -42,23 +42,37 @@ void AddHistograms(const EvaluationGroup& group, std::optional<Histogram> ViewFa
   if (!figure.series.empty()) page.AddFigure(std::move(figure));
 }
 
+// Both towers' texts as dots.
+Figure TowersFigure(std::string name, std::string title, std::string description,
+                    const std::vector<Point>& documents, const std::vector<Point>& queries) {
+  return {.name = std::move(name),
+          .title = std::move(title),
+          .description = std::move(description),
+          .x = {.label = "first direction", .column = "x"},
+          .y = {.label = "second direction", .column = "y"},
+          .series = {{.name = "documents", .mark = Mark::kPoints, .points = documents, .colour = 0},
+                     {.name = "queries", .mark = Mark::kPoints, .points = queries, .colour = 1}}};
+}
+
+// The principal components of each evaluation, and its t-SNE beside them where it was kept.
 void AddProjections(const EvaluationGroup& group, Page& page) {
   for (const LabelledEvaluation* one : group.evaluations) {
-    if (!one->record.views || one->record.views->projected_documents.empty()) continue;
-    page.AddFigure({.name = "projection",
-                    .title = "Both towers in two dimensions, " + one->label,
-                    .description = "Each dot is a text. Queries that lie apart from all documents "
-                                   "are told from them by their kind, not by what they say.",
-                    .x = {.label = "first direction", .column = "x"},
-                    .y = {.label = "second direction", .column = "y"},
-                    .series = {{.name = "documents",
-                                .mark = Mark::kPoints,
-                                .points = one->record.views->projected_documents,
-                                .colour = 0},
-                               {.name = "queries",
-                                .mark = Mark::kPoints,
-                                .points = one->record.views->projected_queries,
-                                .colour = 1}}});
+    if (!one->record.views) continue;
+    const ViewFacts& views = *one->record.views;
+    if (!views.projected_documents.empty()) {
+      page.AddFigure(TowersFigure("projection", "Both towers in two dimensions, " + one->label,
+                                  "Each dot is a text. Queries that lie apart from all documents "
+                                  "are told from them by their kind, not by what they say.",
+                                  views.projected_documents, views.projected_queries));
+    }
+    if (!views.tsne_documents.empty()) {
+      Figure figure = TowersFigure("tsne", "Both towers by t-SNE, " + one->label,
+                                   "Each dot is a text, near those that are near it in the space. "
+                                   "Distances between groups of dots and their sizes mean nothing.",
+                                   views.tsne_documents, views.tsne_queries);
+      figure.x.label = figure.y.label = "";
+      page.AddFigure(std::move(figure));
+    }
   }
 }
 

@@ -110,6 +110,8 @@ void VisitFields(R& views, Visitor& visitor) {
   visitor.Field("ratio", views.ratio);
   visitor.Field("projected_queries", views.projected_queries);
   visitor.Field("projected_documents", views.projected_documents);
+  visitor.Field("tsne_queries", views.tsne_queries);
+  visitor.Field("tsne_documents", views.tsne_documents);
 }
 
 template <MaybeConst<QueryResult> R, typename Visitor>

@@ -125,6 +125,9 @@ struct ViewFacts {
   std::optional<Histogram> ratio;
   std::vector<Point> projected_queries;
   std::vector<Point> projected_documents;
+  // The same texts by t-SNE, whose axes have no unit; empty: not kept.
+  std::vector<Point> tsne_queries;
+  std::vector<Point> tsne_documents;
 };
 
 struct QueryResult {

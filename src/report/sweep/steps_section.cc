@@ -105,7 +105,7 @@ PageCell RangeCell(const std::vector<double>& values,
   const double mean = sum / static_cast<double>(values.size());
   PageCell cell{.text = text(mean), .sort_value = mean};
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
-  if (*low != *high) cell.note = fmt::format("{} to {}", text(*low), text(*high));
+  if (*low != *high) cell.note = fmt::format("{}–{}", text(*low), text(*high));
   return cell;
 }
 

@@ -142,6 +142,25 @@ TEST_F(PageTest, ComparesRunsOverEachOther) {
   EXPECT_THAT(series("loss"), ElementsAre("one", "two"));
 }
 
+TEST_F(PageTest, SaysWhoseRocCurveLiesHigherAndShowsAllScoresTogether) {
+  WriteExampleRun(Run("one"), {.separation = 0.3, .seed = 2});
+  WriteExampleRun(Run("two"), {.separation = 0.2, .seed = 3});
+  const std::string page = PageOf(Read({"one", "two"}));
+  const std::vector<std::string> sentences = Between(page, "<li><bdi>", "</bdi>");
+  EXPECT_THAT(sentences, testing::SizeIs(3));  // each two of three models
+  EXPECT_THAT(sentences, testing::Contains(testing::StartsWith("two: after lies")));
+  EXPECT_TRUE(Holds(page, "<figure id=\"figure-scores-together\""));
+  EXPECT_TRUE(Holds(page, ">two: after, highest non-positives</text>"));
+}
+
+TEST_F(PageTest, DrawsTsneBesideThePrincipalComponents) {
+  EvaluationRecord record = ExampleEvaluation({});
+  record.views->tsne_queries = {{0, 1}, {2, 3}};
+  record.views->tsne_documents = {{1, 1}, {5, 3}};
+  const std::string page = PageOf({.title = "t-SNE", .evaluations = {{"one", record}}});
+  EXPECT_THAT(FigureNames(page), testing::IsSupersetOf({"projection", "tsne"}));
+}
+
 TEST_F(PageTest, TheFirstNumberSaysWhetherItIsMoreThanChance) {
   WriteExampleRun(Run("mine"), {});
   EXPECT_THAT(PageOf(Read({"mine"})),
