@@ -219,14 +219,14 @@ has_clang() {
 
 # --- pages ---------------------------------------------------------------------------------------
 
-# Pages of made runs: one, two beside each other, one that has only begun, one of hostile texts. Then
-# the page of the server.
+# Pages of made runs: one, two beside each other, one that has only begun, one of hostile texts, a sweep.
+# Then the page of the server.
 run_pages() {
   build_targets release "tandem_cli report_example"
   rm -rf build/pages
   mkdir -p build/pages
   build/release/tests/report/report_example build/pages
-  for run in one half hostile; do
+  for run in one half hostile many; do
     build/release/tandem report "build/pages/$run" --output "build/pages/$run/report/page"
   done
   build/release/tandem report build/pages/one build/pages/two --output build/pages/both/report/page

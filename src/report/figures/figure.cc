@@ -124,6 +124,8 @@ AxisRange RangeOfX(const Figure& figure) {
     const bool bars = std::any_of(figure.series.begin(), figure.series.end(),
                                   [](const Series& one) { return one.mark == Mark::kBars; });
     AxisRange extent = ExtentWithIntervals(figure, 0, false);
+    const bool cells = !figure.shade_column.empty();
+    if (cells && extent.low <= extent.high) return {extent.low - 0.5, extent.high + 0.5};
     if (!bars) return LinearRange(extent, true);
     extent = {std::min(0.0, extent.low), std::max(0.0, extent.high)};  // bars begin at 0
     return extent.low < extent.high ? LinearRange(extent, true) : AxisRange{0, 1};
@@ -142,6 +144,7 @@ AxisRange RangeOfY(const Figure& figure) {
 
 std::vector<std::string> FigureColumns(const Figure& figure) {
   std::vector<std::string> columns = {"series", figure.x.column, figure.y.column};
+  if (!figure.shade_column.empty()) columns.push_back(figure.shade_column);
   if (HasIntervals(figure)) columns.insert(columns.end(), {"low", "high"});
   return columns;
 }
@@ -154,6 +157,9 @@ std::vector<std::vector<std::string>> FigureRows(const Figure& figure) {
       rows.push_back(
           {CellText(series.name), NumberText(point[0]),
            figure.categories.empty() ? NumberText(point[1]) : CategoryText(figure, point[1])});
+      if (!figure.shade_column.empty()) {
+        rows.back().push_back(i < series.shades.size() ? NumberText(series.shades[i]) : "");
+      }
       if (!HasIntervals(figure)) continue;
       const bool has = i < series.intervals.size();
       rows.back().push_back(has ? NumberText(series.intervals[i].low) : "");

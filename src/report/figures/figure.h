@@ -17,7 +17,8 @@ enum class Mark {
   kLineAndPoints,
   kPoints,
   kSteps,  // constant from each x to the next: a histogram without its fill
-  kBars    // horizontal: x is the length, y the category
+  kBars,   // horizontal: x is the length, y the category
+  kCells   // a heat map: each point is a cell of width 1 in its category's row, shaded by `shades`
 };
 
 // Says where a colour comes from: the palette, or a judgement that the marks show besides.
@@ -41,6 +42,7 @@ struct Series {
   // The interval of each point's value: of its y, or of its x in a figure with categories. Empty:
   // the series has none. An interval that is not finite is not drawn.
   std::vector<AxisRange> intervals = {};
+  std::vector<double> shades = {};  // of each cell, from 0 on; the largest one is darkest
   std::optional<std::string> legend = std::nullopt;  // in the legend, in place of the name
   bool thin = false;  // a line among many: thin and without dots; steps without a fill
 };
@@ -71,6 +73,7 @@ struct Figure {
   bool diagonal = false;           // a thin line where y = x
   std::optional<double> vertical;  // a thin line at this x
   std::string note;                // printed below; ""
+  std::string shade_column = {};   // of the TSV file, where the figure has cells
 };
 
 inline constexpr size_t kColours = 6;

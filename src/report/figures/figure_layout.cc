@@ -94,8 +94,8 @@ bool NamesStandAbove(const Figure& figure) {
 
 std::vector<Tick> TicksOfX(const Figure& figure) {
   const AxisRange range = RangeOfX(figure);
-  if (!figure.x.marks.empty() && !HasBars(figure)) {
-    return MarkedTicks(figure.x, range, kRight - kLeft);
+  if (!figure.x.marks.empty()) {
+    return MarkedTicks(figure.x, range, kRight - (HasBars(figure) ? kLeftOfBars : kLeft));
   }
   if (figure.x.logarithmic && !HasBars(figure)) return LogarithmicTicks(range);
   const bool beside = HasBars(figure) && !NamesStandAbove(figure);

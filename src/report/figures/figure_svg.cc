@@ -183,6 +183,8 @@ class SvgWriter {
     const std::string colour = ColourOf(series);
     if (series.mark == Mark::kBars) {
       AddBars(series);
+    } else if (series.mark == Mark::kCells) {
+      AddCells(series);
     } else if (series.mark == Mark::kSteps) {
       const StepPaths paths = StepsPath(series, places_);
       if (!series.thin) {
@@ -230,6 +232,23 @@ class SvgWriter {
       if (!end || !top || !bottom) continue;
       const double other = std::clamp(*end, area_.left, area_.right);
       AddBox({std::min(zero, other), *top}, {std::max(zero, other), *bottom}, ColourOf(series));
+    }
+  }
+
+  void AddCells(const Series& series) {
+    double most = 0;
+    for (const double shade : series.shades) most = std::max(most, shade);
+    for (size_t i = 0; i < std::min(series.points.size(), series.shades.size()); ++i) {
+      const auto [x, y] = series.points[i];
+      const std::optional<double> left = places_.X(x - 0.5), right = places_.X(x + 0.5);
+      const std::optional<double> top = places_.Y(y - 0.46), bottom = places_.Y(y + 0.46);
+      if (!left || !right || !top || !bottom || most <= 0) continue;
+      const double gap = std::min(1.0, (*right - *left) / 8);
+      Add(fmt::format(
+          "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\" "
+          "fill-opacity=\"{:.3f}\"/>",
+          Coordinate(*left + gap), Coordinate(*top), Coordinate(*right - *left - 2 * gap),
+          Coordinate(*bottom - *top), ColourOf(series), series.shades[i] / most));
     }
   }
 

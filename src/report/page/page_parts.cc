@@ -33,7 +33,9 @@ std::string KindOf(const Figure& figure) {
   constexpr size_t kMostListed = 12;
   if (figure.series.size() > kMostListed) return "still";
   for (const Series& series : figure.series) {
-    if (series.mark == Mark::kBars || series.mark == Mark::kPoints) return "still";
+    if (series.mark == Mark::kBars || series.mark == Mark::kPoints || series.mark == Mark::kCells) {
+      return "still";
+    }
   }
   return "live";
 }

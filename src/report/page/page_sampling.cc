@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "report/page/page_parts.h"
+#include "report/tables/numbers.h"
 
 namespace tandem::report {
 namespace {
@@ -41,6 +42,48 @@ Figure DrawsFigure(const RunRecord& run, size_t colour) {
   return figure;
 }
 
+std::string BinName(const ScoreBin& bin) {
+  return bin.low == bin.high ? Fixed(bin.low, 2)
+                             : fmt::format("{} to {}", Fixed(bin.low, 2), Fixed(bin.high, 2));
+}
+
+// Epochs from left to right, queries with the highest first scores at the top.
+Figure DrawsByScoreFigure(const RunRecord& run, const DrawsByScore& draws) {
+  Figure figure{.name = "draws-by-score",
+                .title = "Who was drawn, by the first score, " + run.name,
+                .description =
+                    "Queries in tenths by the score that they had before training, the "
+                    "highest at the top; darker: expected to be drawn more often in that "
+                    "epoch.",
+                .x = {.label = "epoch", .column = "epoch"},
+                .y = {.label = "", .column = "first_score"},
+                .shade_column = "expected_draws"};
+  Series cells{.mark = Mark::kCells, .colour = 1};
+  double most = 0;
+  for (size_t row = 0; row < draws.bins.size(); ++row) {
+    const size_t bin = draws.bins.size() - 1 - row;
+    figure.categories.push_back(BinName(draws.bins[bin]));
+    for (size_t pass = 0; pass < draws.passes.size(); ++pass) {
+      // Epochs that the page leaves out leave no gap.
+      cells.points.push_back({static_cast<double>(pass), static_cast<double>(row)});
+      cells.shades.push_back(draws.expected[pass][bin]);
+      most = std::max(most, cells.shades.back());
+    }
+  }
+  for (size_t pass = 0; pass < draws.passes.size(); ++pass) {
+    figure.x.marks.push_back(static_cast<double>(pass));
+  }
+  figure.note = fmt::format(
+      "White is never, the darkest cell {} draws of a query in an epoch, as "
+      "the sampler saw it when the epoch began.",
+      Fixed(most, 2));
+  if (draws.passes.back() != static_cast<int64_t>(draws.passes.size()) - 1) {
+    figure.note += " Columns are the first epoch and the newest ones, numbered from 0.";
+  }
+  figure.series.push_back(std::move(cells));
+  return figure;
+}
+
 }  // namespace
 
 void AddSampling(const ReportInput& input, Page& page) {
@@ -54,7 +97,15 @@ void AddSampling(const ReportInput& input, Page& page) {
       }
       page.AddTable(PassTable(run));
       if (!run.queries_by_draws.empty()) {
-        page.Figures([&] { page.AddFigure(DrawsFigure(run, ColourOf(i, input.runs.size()))); });
+        page.Figures([&] {
+          page.AddFigure(DrawsFigure(run, ColourOf(i, input.runs.size())));
+          if (run.draws_by_score) page.AddFigure(DrawsByScoreFigure(run, *run.draws_by_score));
+        });
+      }
+      if (!run.draws_by_score) {
+        page.Paragraph(run.name +
+                       ": the scores that queries had before training were not recorded; samplers "
+                       "that go by none have none, and earlier versions did not keep them.");
       }
     }
   });

@@ -34,7 +34,8 @@ std::vector<PassFile> ReadPasses(const fs::path& sampling, size_t most) {
   std::vector<fs::path> files;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(sampling, error)) {
-    if (entry.path().extension() == ".bin") files.push_back(entry.path());
+    const std::string name = entry.path().filename().native();
+    if (name.ends_with(".bin") && name != sampling::kFirstScoresName) files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
   if (files.size() > most) {

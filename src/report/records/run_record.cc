@@ -126,17 +126,34 @@ std::vector<int64_t> QueriesByDraws(const std::vector<int64_t>& draws) {
   return counts;
 }
 
+// The scores by which the sampler began; none where the run has no such file, or a damaged one.
+std::vector<float> FirstScoresOf(const fs::path& folder, RunRecord& run) {
+  const fs::path file = folder / sampling::kFirstScoresName;
+  if (!fs::exists(file)) return {};
+  try {
+    return sampling::ReadFirstScores(file);
+  } catch (const DataError&) {
+    run.missing.push_back(
+        fmt::format("{}: sampling/{} is damaged.", run.name, sampling::kFirstScoresName));
+    return {};
+  }
+}
+
 // The records of the epochs and how often each query was drawn in all of them.
 void AddPasses(const fs::path& folder, RunRecord& run) {
   std::vector<int64_t> draws;  // of each query
+  DrawsByScoreReader by_score(FirstScoresOf(folder, run));
   for (const PassFile& file : ReadPasses(folder, kMostPasses)) {
     if (!file.row) {  // a run goes on without a record that was damaged
       run.missing.push_back(fmt::format("{}: sampling/{} is damaged.", run.name, file.name));
       continue;
     }
     run.passes.push_back(*file.row);
-    CountDraws(sampling::ReadPassRecord(folder / file.name), draws);
+    const sampling::PassRecord record = sampling::ReadPassRecord(folder / file.name);
+    CountDraws(record, draws);
+    by_score.Add(record);
   }
+  run.draws_by_score = by_score.Take();
   run.queries_by_draws = QueriesByDraws(draws);
 }
 

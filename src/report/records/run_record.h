@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "config/recipe/recipe_parse.h"
+#include "report/records/draws_by_score.h"
 #include "report/records/pass_row.h"
 #include "report/records/run_log.h"
 
@@ -66,6 +67,7 @@ struct RunRecord {
   // Says how many training queries were drawn 0, 1, 2, ... times in all epochs; the last number is
   // of kMostDraws times or more.
   std::vector<int64_t> queries_by_draws;
+  std::optional<DrawsByScore> draws_by_score;  // none: the run has no first scores
   // Sentences about files that the folder lacks or that are broken.
   std::vector<std::string> missing;
 };

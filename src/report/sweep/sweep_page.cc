@@ -77,6 +77,15 @@ void AddSweepModels(const Sweep& sweep, Page& page) {
   AddViews(few, page);
 }
 
+void AddSweepSampling(const Sweep& sweep, Page& page) {
+  ReportInput few;
+  for (size_t i = 0; i < std::min(kMostModels, sweep.groups.size()); ++i) {
+    const RunRecord& run = sweep.input.runs[BestRunOf(sweep, sweep.groups[i])];
+    if (!run.passes.empty()) few.runs.push_back(run);
+  }
+  if (!few.runs.empty()) AddSampling(few, page);
+}
+
 void AddSweepRecipes(const Sweep& sweep, Page& page) {
   if (sweep.groups.empty()) return;
   page.Section("run", "What was run", [&] {
@@ -101,6 +110,7 @@ std::vector<ReportFile> MakeSweepReport(const Sweep& sweep) {
   AddSweepGains(sweep, page);
   AddSweepSteps(sweep, page);
   AddSweepModels(sweep, page);
+  AddSweepSampling(sweep, page);
   AddSweepRecipes(sweep, page);
   AddWords(sweep.input, page);
   const PageFrame frame{

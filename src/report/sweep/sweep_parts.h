@@ -45,6 +45,8 @@ void AddSweepKeys(const Sweep& sweep, Page& page);
 void AddSweepGains(const Sweep& sweep, Page& page);
 void AddSweepSteps(const Sweep& sweep, Page& page);
 void AddSweepModels(const Sweep& sweep, Page& page);
+// What the best runs of the first groups saw, where their sampler prunes.
+void AddSweepSampling(const Sweep& sweep, Page& page);
 void AddSweepRecipes(const Sweep& sweep, Page& page);
 
 }  // namespace tandem::report

@@ -13,6 +13,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "files are little-endian");
 
 constexpr std::string_view kMagic = "TDMPASS1";
+constexpr std::string_view kScoresMagic = "TDMSCOR1";
 constexpr uint32_t kMark = UINT32_MAX;
 
 template <typename T>
@@ -107,6 +108,28 @@ std::string PassEnd(std::span<const LeftOut> left_out) {
     Append(bytes, one.score);
   }
   return bytes;
+}
+
+std::string FirstScoresBytes(std::span<const float> scores) {
+  std::string bytes(kScoresMagic);
+  Append(bytes, uint64_t{scores.size()});
+  bytes.append(reinterpret_cast<const char*>(scores.data()), scores.size_bytes());
+  return bytes;
+}
+
+std::vector<float> ReadFirstScores(const std::filesystem::path& path) {
+  const MappedFile file(path);
+  Reader reader(file.bytes());
+  uint64_t pairs = 0;
+  std::vector<float> scores;
+  if (reader.Bytes(kScoresMagic.size()) != kScoresMagic || !reader.Read(pairs) ||
+      !reader.ReadAll(scores, pairs) || reader.left() > 0) {
+    throw DataError(
+        path.native(), 0, "",
+        "is no whole record of first scores, as tandem train writes it into sampling/ of "
+        "a run folder");
+  }
+  return scores;
 }
 
 PassRecord ReadPassRecord(const std::filesystem::path& path) {

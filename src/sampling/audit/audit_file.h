@@ -17,6 +17,12 @@
 //   (uint32, float32) [L]  query and score, ascending by query; the score is NaN where there is
 //   none
 //
+// Beside the epochs' files lies, where the sampler began with scores, first-scores.bin:
+//
+//   8 bytes         "TDMSCOR1"
+//   uint64          P
+//   float32 [P]     each pair's score by which the sampler began
+//
 // Queries are numbered in the order of the run's training queries, documents as in the corpus, both
 // from 0.
 #pragma once
@@ -26,6 +32,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -37,6 +44,12 @@ namespace tandem::sampling {
 std::string PassHead(uint64_t pass, const Pairs& pairs, std::span<const float> probabilities);
 std::string PassBatch(std::span<const Draw> draws);
 std::string PassEnd(std::span<const LeftOut> left_out);
+
+inline constexpr std::string_view kFirstScoresName = "first-scores.bin";
+// The file's bytes, and the scores of such a file. Reading throws DataError for one that is no such
+// file or has another length.
+std::string FirstScoresBytes(std::span<const float> scores);
+std::vector<float> ReadFirstScores(const std::filesystem::path& path);
 
 // A file as it was read.
 struct PassRecord {

@@ -219,7 +219,9 @@ uint64_t RecordBytes(const Trainer& trainer, const RunPlan& plan) {
   const double passes = batches / static_cast<double>(trainer.sampler->BatchesIn(1));
   const auto whole = static_cast<uint64_t>(passes) + 1;
   // Each query has 8 bytes, whether it is drawn or left out.
-  return whole * (4 * queries + 4 * pairs + 8 * std::max(queries, trainer.sampler->QueriesIn(0)));
+  const uint64_t first_scores = 4 * trainer.first_scores.size();
+  return first_scores +
+         whole * (4 * queries + 4 * pairs + 8 * std::max(queries, trainer.sampler->QueriesIn(0)));
 }
 
 // The number of checkpoints that a run saves if nothing interrupts it.

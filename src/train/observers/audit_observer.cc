@@ -80,6 +80,10 @@ void AuditObserver::EndPass(std::span<const sampling::LeftOut> left_out) {
 Next AuditObserver::Begin(const Loop& /*loop*/) {
   MakeFolder(folder_);
   if (!file_ && !restored_) RemoveFrom(0);
+  const std::filesystem::path scores = folder_ / sampling::kFirstScoresName;
+  if (!first_scores_.empty() && (!restored_ || !std::filesystem::exists(scores))) {
+    WriteFileAtomically(scores, sampling::FirstScoresBytes(first_scores_));
+  }
   return Next::kGoOn;
 }
 

@@ -30,7 +30,7 @@ RunObservers::RunObservers(const Trainer& trainer, const RunPlan& plan, const Ru
     warnings_.emplace();
     checkpoints_.emplace(folder, plan, trainer.inputs.fingerprints);
     if (trainer.sampler->Prunes()) {
-      audit_.emplace(folder.sampling());
+      audit_.emplace(folder.sampling(), trainer.first_scores);
       trainer.sampler->set_audit(&*audit_);
     }
   }

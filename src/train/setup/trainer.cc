@@ -59,6 +59,11 @@ std::unique_ptr<sampling::Sampler> MakeSampler(const RunInputs& inputs, const Pa
   }
 }
 
+// Ranks are made only where the sampler goes by them.
+std::vector<float> FirstScores(const PairScores& scores) {
+  return scores.reciprocal_ranks.empty() ? scores.cosines : scores.reciprocal_ranks;
+}
+
 // Makes the sampler and checks its first batch.
 std::unique_ptr<sampling::Sampler> MakeCheckedSampler(const RunInputs& inputs,
                                                       const BatchMaker& batches,
@@ -141,6 +146,7 @@ Trainer::Trainer(SamplerScores scores, RunInputs&& read)
       batches(inputs.texts, MaskRulesOf(recipe()), objective.needs),
       miner(inputs.mining ? std::make_unique<NegativeMiner>(inputs) : nullptr),
       scoring(scores.work),
+      first_scores(FirstScores(scores.scores)),
       sampler(MakeCheckedSampler(inputs, batches, miner.get(), scores.scores)),
       states(MakeStates(*this)),
       optimizer(MakeOptimizer(recipe().optimizer, model::TrainedOf(model().Parameters()))),

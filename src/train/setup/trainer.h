@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/process/interrupt.h"
 #include "dist/gradient_reducer.h"
@@ -47,6 +48,8 @@ struct Trainer {
   const std::unique_ptr<NegativeMiner> miner;  // null: no mining
   // Set if texts are not encoded and the sampler needs scores.
   const std::optional<PairScoreWork> scoring;
+  // The scores [pairs] by which the sampler begins; empty where it needs none.
+  const std::vector<float> first_scores;
   const std::unique_ptr<sampling::Sampler> sampler;
   ObjectiveStates states;
   const std::unique_ptr<optim::Optimizer> optimizer;            // of the model's parameters

@@ -52,6 +52,10 @@ TEST_F(SamplingCommand, EverySamplerGoesOnFromEveryCheckpoint) {
     EXPECT_EQ(std::filesystem::exists(Path(output + "/checkpoints/" + CheckpointsOf(output)[0] +
                                            "/sampler.safetensors")),
               keeps);
+    // Those that begin with scores of the base model write them down.
+    EXPECT_EQ(std::filesystem::exists(Path(output + "/sampling/first-scores.bin")),
+              sampler == "static_pruning" || sampler == "dynamic_pruning")
+        << sampler;
     ExpectTheSameFromEveryCheckpoint(output, Flags(sampler, sets));
   }
 }

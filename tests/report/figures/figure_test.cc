@@ -115,6 +115,18 @@ TEST(FigureLayout, MarksStandAtTheGivenValues) {
   EXPECT_THAT(labels, ElementsAre("3e-05", "", "0.1"));
 }
 
+TEST(FigureSvg, CellsAreShadedByTheirShareOfTheLargest) {
+  Figure figure = Bars();
+  figure.shade_column = "draws";
+  figure.series = {{.mark = Mark::kCells, .points = {{0, 0}, {1, 1}}, .shades = {0.5, 2}}};
+  EXPECT_EQ(FigureTsv(figure), "series\tseconds\tpart\tdraws\n\t0\tsteps\t0.5\n\t1\tit's <b>\t2\n");
+  const std::string svg = SvgFile(figure);
+  EXPECT_THAT(svg, HasSubstr("fill-opacity=\"0.250\""));
+  EXPECT_THAT(svg, HasSubstr("fill-opacity=\"1.000\""));
+  EXPECT_EQ(RangeOfX(figure).low, -0.5);
+  EXPECT_EQ(RangeOfX(figure).high, 1.5);
+}
+
 TEST(FigureSvg, TheLegendHasItsOwnWordsOrNone) {
   Figure figure = RocLike();
   figure.series[0].legend = "3 others";

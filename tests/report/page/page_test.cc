@@ -14,6 +14,7 @@
 #include "base/files/files.h"
 #include "report/page/page_fixture.h"
 #include "report/records/evaluation_file.h"
+#include "sampling/audit/audit_file.h"
 
 namespace tandem::report {
 namespace {
@@ -151,6 +152,27 @@ TEST_F(PageTest, SaysWhoseRocCurveLiesHigherAndShowsAllScoresTogether) {
   EXPECT_THAT(sentences, testing::Contains(testing::StartsWith("two: after lies")));
   EXPECT_TRUE(Holds(page, "<figure id=\"figure-scores-together\""));
   EXPECT_TRUE(Holds(page, ">two: after, highest non-positives</text>"));
+}
+
+TEST_F(PageTest, ShowsWhomASamplerDrewByTheFirstScores) {
+  WriteExampleRun(Run("mine"), {});
+  EXPECT_TRUE(Holds(PageOf(Read({"mine"})),
+                    "mine: the scores that queries had before training were "
+                    "not recorded"));
+  std::vector<float> scores;  // of the run's 2,000 queries
+  for (int i = 0; i < 2000; ++i) scores.push_back(static_cast<float>(i) / 2000);
+  WriteFileAtomically(folder_.path() / "mine" / "sampling" / "first-scores.bin",
+                      sampling::FirstScoresBytes(scores));
+  const std::vector<ReportFile> files = MakeReport(Read({"mine"}));
+  EXPECT_TRUE(Holds(files.front().bytes, "<figure id=\"figure-draws-by-score\" class=\"still\">"));
+  const auto numbers = std::find_if(files.begin(), files.end(), [](const ReportFile& file) {
+    return file.path == "figures/draws-by-score.tsv";
+  });
+  ASSERT_NE(numbers, files.end());
+  // The highest tenth comes first, and each pair has the probability 0.5.
+  EXPECT_TRUE(
+      numbers->bytes.starts_with("series\tepoch\tfirst_score\texpected_draws\n\t0\t0.90 to "
+                                 "1.00\t0.5\n\t1\t0.90 to 1.00\t0.5\n"));
 }
 
 TEST_F(PageTest, DrawsTsneBesideThePrincipalComponents) {

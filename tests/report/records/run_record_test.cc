@@ -77,11 +77,13 @@ TEST_F(RunRecordTest, SaysWhatIsBroken) {
   Write("recipe.resolved.toml", "seed = [");
   MakeFolder(folder_.path() / "sampling");
   Write("sampling/pass-00000000.bin", "TDMPASS1 and no more");
+  Write("sampling/first-scores.bin", "TDMSCOR1");
   const RunRecord run = Read();
   EXPECT_EQ(run.log.steps.size(), 1);
   EXPECT_THAT(run.missing, Contains(HasSubstr("3 lines of metrics.jsonl cannot be read")));
   EXPECT_THAT(run.missing, Contains(HasSubstr("its recipe cannot be read")));
   EXPECT_THAT(run.missing, Contains(HasSubstr("sampling/pass-00000000.bin is damaged")));
+  EXPECT_THAT(run.missing, Contains(HasSubstr("sampling/first-scores.bin is damaged")));
   EXPECT_THAT(run.missing, Contains(HasSubstr("there is no timing.jsonl")));
   EXPECT_EQ(run.recipe_text, "seed = [");
 }

@@ -122,6 +122,20 @@ TEST(PassRecord, OneThatWasCutOffGivesItsWholeBatches) {
   EXPECT_THROW(Read("TDMPASS1" + std::string(24, '\xff')), DataError);
 }
 
+TEST(FirstScores, AreReadAsTheyWereWritten) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / kFirstScoresName;
+  const std::vector<float> scores = {0.25F, -1, 0.5F};
+  WriteFileAtomically(path, FirstScoresBytes(scores));
+  EXPECT_EQ(ReadFirstScores(path), scores);
+  const std::string whole = FirstScoresBytes(scores);
+  for (const std::string& broken :
+       {whole.substr(0, whole.size() - 1), whole + "x", "TDMPASS1" + whole.substr(8)}) {
+    WriteFileAtomically(path, broken);
+    EXPECT_THROW(ReadFirstScores(path), DataError);
+  }
+}
+
 // The uniform sampler has nothing to record.
 TEST(PassRecord, UniformHasNone) {
   const Examples examples = PlainExamples(20, 1);
