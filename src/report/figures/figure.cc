@@ -29,9 +29,18 @@ AxisRange Extent(const Figure& figure, size_t coordinate, bool logarithmic) {
 // The coordinate of points that their intervals are of.
 size_t IntervalCoordinate(const Figure& figure) { return figure.categories.empty() ? 1 : 0; }
 
-// The extent of the points and, within bounds, of their intervals.
+bool DrawsBars(const Figure& figure) {
+  return std::any_of(figure.series.begin(), figure.series.end(),
+                     [](const Series& one) { return one.mark == Mark::kBars; });
+}
+
+// The extent of the points, and of 0 where bars begin there, and, within bounds, of their
+// intervals.
 AxisRange ExtentWithIntervals(const Figure& figure, size_t coordinate, bool logarithmic) {
-  const AxisRange points = Extent(figure, coordinate, logarithmic);
+  AxisRange points = Extent(figure, coordinate, logarithmic);
+  if (DrawsBars(figure) && coordinate == 0) {
+    points = {std::min(0.0, points.low), std::max(0.0, points.high)};
+  }
   if (coordinate != IntervalCoordinate(figure) || points.low > points.high) return points;
   const double span = points.high - points.low;
   const double most = span > 0 ? span : HUGE_VAL;
@@ -121,13 +130,10 @@ double TickDistance(double span, int most) {
 
 AxisRange RangeOfX(const Figure& figure) {
   if (!figure.categories.empty()) {
-    const bool bars = std::any_of(figure.series.begin(), figure.series.end(),
-                                  [](const Series& one) { return one.mark == Mark::kBars; });
-    AxisRange extent = ExtentWithIntervals(figure, 0, false);
+    const AxisRange extent = ExtentWithIntervals(figure, 0, false);
     const bool cells = !figure.shade_column.empty();
     if (cells && extent.low <= extent.high) return {extent.low - 0.5, extent.high + 0.5};
-    if (!bars) return LinearRange(extent, true);
-    extent = {std::min(0.0, extent.low), std::max(0.0, extent.high)};  // bars begin at 0
+    if (!DrawsBars(figure)) return LinearRange(extent, true);
     return extent.low < extent.high ? LinearRange(extent, true) : AxisRange{0, 1};
   }
   return RangeOf(figure, figure.x, 0, false);

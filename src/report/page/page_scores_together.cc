@@ -13,8 +13,7 @@ namespace {
 // Of more models only the first is compared with each of the others: all pairs would be too many to
 // read.
 constexpr size_t kMostInPairs = 4;
-// Each model has two lines, and a legend lists twelve.
-constexpr size_t kMostHistograms = 6;
+constexpr size_t kMostHistograms = 6;  // as many models have colours of their own
 
 std::vector<const LabelledEvaluation*> WithRoc(const EvaluationGroup& group) {
   std::vector<const LabelledEvaluation*> with;
@@ -102,6 +101,7 @@ std::optional<Figure> ScoresTogether(const EvaluationGroup& group) {
                                .points = OutlineIn(histogram, width),
                                .dashed = dashed,
                                .colour = group.colours[i],
+                               .legend = dashed ? "" : one.label,
                                .thin = true});
     };
     add("positives", one.record.scores->positives, false);

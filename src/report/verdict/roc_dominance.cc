@@ -85,6 +85,16 @@ std::string BesideName(Higher higher, const std::string& name) {
   return VerbOf(higher) + (higher == Higher::kNeither ? " with " : " ") + name;
 }
 
+// Takes off a level end where both curves have found all positives, which says nothing of them, and
+// returns where it begins.
+std::optional<double> TakeOffTheTop(std::span<const Point> first, std::vector<RocPart>& parts) {
+  if (parts.size() < 2 || parts.back().higher != Higher::kNeither) return std::nullopt;
+  const double from = parts.back().from;
+  if (HeightsAt(first, from).right < 1 - kRounding) return std::nullopt;
+  parts.pop_back();
+  return from;
+}
+
 std::string Whole(const std::string& first, const std::string& second, Higher higher, double from) {
   if (higher == Higher::kNeither) {
     return fmt::format("{} and {} have the same curve from a false-positive rate of {} on.", first,
@@ -142,10 +152,14 @@ double LowestRate(const RocFacts& first, const RocFacts& second) {
 std::optional<std::string> RocSentence(const std::string& first_name, const RocFacts& first,
                                        const std::string& second_name, const RocFacts& second) {
   const double from = LowestRate(first, second);
-  const std::vector<RocPart> parts = CompareRoc(first.points, second.points, from);
+  std::vector<RocPart> parts = CompareRoc(first.points, second.points, from);
   if (parts.empty()) return std::nullopt;
-  if (parts.size() == 1) return Whole(first_name, second_name, parts[0].higher, from);
-  return Crossing(first_name, second_name, parts);
+  const std::optional<double> top = TakeOffTheTop(first.points, parts);
+  std::string text = parts.size() == 1 ? Whole(first_name, second_name, parts[0].higher, from)
+                                       : Crossing(first_name, second_name, parts);
+  if (!top) return text;
+  text.pop_back();  // the full stop
+  return text + fmt::format(", until both have found all positives at {}.", RateText(*top));
 }
 
 }  // namespace tandem::report

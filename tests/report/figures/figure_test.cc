@@ -96,6 +96,13 @@ TEST(FigureLayout, BarsBelowZeroBeginThere) {
   EXPECT_THAT(svg, HasSubstr("<rect x=\"" + zero + "\""));
 }
 
+TEST(FigureLayout, AnIntervalOfABarIsSeenToPassZero) {
+  Figure figure = Bars();
+  figure.series[0].points = {{0.08, 0}, {0.09, 1}};
+  figure.series[0].intervals = {{-0.02, 0.18}, {0.08, 0.1}};
+  EXPECT_LE(RangeOfX(figure).low, -0.02);
+}
+
 TEST(FigureLayout, LongNamesStandAboveTheirBars) {
   Figure figure = Bars();
   EXPECT_FALSE(NamesStandAbove(figure));

@@ -151,7 +151,7 @@ TEST_F(PageTest, SaysWhoseRocCurveLiesHigherAndShowsAllScoresTogether) {
   EXPECT_THAT(sentences, testing::SizeIs(3));  // each two of three models
   EXPECT_THAT(sentences, testing::Contains(testing::StartsWith("two: after lies")));
   EXPECT_TRUE(Holds(page, "<figure id=\"figure-scores-together\""));
-  EXPECT_TRUE(Holds(page, ">two: after, highest non-positives</text>"));
+  EXPECT_TRUE(Holds(page, "<bdi>two: after, highest non-positives</bdi>"));  // of its numbers
 }
 
 TEST_F(PageTest, ShowsWhomASamplerDrewByTheFirstScores) {

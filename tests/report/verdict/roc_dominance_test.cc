@@ -85,6 +85,15 @@ TEST(RocDominance, OfManyCrossingsTellsTheirNumber) {
             "more times, and below from 0.65 on.");
 }
 
+TEST(RocDominance, EndsWhereBothHaveFoundAll) {
+  const Curve first = {{0, 0}, {0.1, 0.9}, {0.4, 1}, {1, 1}};
+  const Curve second = {{0, 0}, {0.1, 0.5}, {0.6, 1}, {1, 1}};
+  EXPECT_EQ(
+      Say(first, second),
+      "A lies above B everywhere from a false-positive rate of 0.001 on, until both have found "
+      "all positives at 0.6.");
+}
+
 TEST(RocDominance, NeedsPoints) { EXPECT_EQ(Say(kHigh, {}), "nothing"); }
 
 }  // namespace
