@@ -72,7 +72,7 @@ void AddRocDominance(const EvaluationGroup& group, Page& page) {
       "p", {{"class", "note"}},
       fmt::format(
           "Exact for the {} points that are kept of each curve, with straight lines between "
-          "them. Below the first rate a single non-positive is a whole step.",
+          "them. Rates below that of a single non-positive are not compared.",
           PointsWords(models)));
 }
 

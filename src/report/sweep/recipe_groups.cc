@@ -89,8 +89,38 @@ std::string NameOf(const RecipeGroup& group, std::span<const DifferingKey> keys)
   return name;
 }
 
+// Says whether the other keys tell all groups apart that this one does.
+bool IsToldByOthers(std::span<const RecipeGroup> groups, std::span<const DifferingKey> keys,
+                    const DifferingKey& without) {
+  std::set<std::vector<std::string>> all, others;
+  for (const RecipeGroup& group : groups) {
+    std::vector<std::string> values;
+    for (const DifferingKey& key : keys) {
+      const KeyValue* const value = ValueIn(group, key.path);
+      if (key.path != without.path) values.push_back(value == nullptr ? "" : "=" + value->text);
+    }
+    others.insert(values);
+    values.push_back(ValueIn(group, without.path) == nullptr ? "" : "set");
+    all.insert(std::move(values));
+  }
+  return all.size() == others.size();
+}
+
+// The keys that names have: not those that are there only beside certain values of others ("a limit
+// of age where there is a bank").
+std::vector<DifferingKey> NamingKeys(std::span<const RecipeGroup> groups) {
+  std::vector<DifferingKey> keys = DifferingKeys(groups);
+  for (size_t i = keys.size(); i-- > 0;) {
+    const bool comes_and_goes = keys[i].values.size() == 1 && keys[i].without > 0;
+    if (comes_and_goes && IsToldByOthers(groups, keys, keys[i])) {
+      keys.erase(keys.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+  return keys;
+}
+
 void NameGroups(std::vector<RecipeGroup>& groups) {
-  const std::vector<DifferingKey> keys = DifferingKeys(groups);
+  const std::vector<DifferingKey> keys = NamingKeys(groups);
   std::map<std::string, int> told;
   for (RecipeGroup& group : groups) {
     group.name = NameOf(group, keys);

@@ -71,6 +71,18 @@ TEST(RecipeGroups, AKeyThatIsNotSetIsNamedToo) {
   EXPECT_EQ(groups[1].name, "no limit");
 }
 
+TEST(RecipeGroups, AKeyThatOnlyComesBesideAnotherOnesValueIsNotNamed) {
+  const std::vector<RunRecord> runs = {
+      RunWith({{"objective.name", Text("mann_whitney")}, {"objective.bank", Number(0, "0")}}),
+      RunWith({{"objective.name", Text("mann_whitney")},
+               {"objective.bank", Number(1000, "1000")},
+               {"objective.bank_max_age", Number(9, "9")}})};
+  const size_t numbers[] = {0, 1};
+  const std::vector<RecipeGroup> groups = GroupsByRecipe(runs, numbers);
+  EXPECT_EQ(groups[0].name, "bank 0");
+  EXPECT_EQ(groups[1].name, "bank 1000");
+}
+
 TEST(RecipeGroups, DifferingKeysAreSortedByTheirValues) {
   std::vector<RunRecord> runs = Runs();
   runs[2].keys["optimizer.learning_rate"] = Number(2e-4, "0.0002");
