@@ -159,7 +159,7 @@ CommandBody ConfigureReport(Flags& flags) {
           "--output", options->output,
           "Folder for index.html and the figures as TSV and SVG; an older report there is replaced")
       .Folder("a report is several files")
-      .ShowDefault("RUN/report/page, for one run");
+      .ShowDefault("report/page in the one run or folder of runs");
   return [options](const Globals& globals) {
     options->globals = globals;
     RunReport(*options);

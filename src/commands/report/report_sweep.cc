@@ -43,6 +43,12 @@ void AddRunsOf(const std::string& folder, bool alone, ReportedRuns& found) {
 ReportedRuns FindReportedRuns(const std::vector<std::string>& inputs) {
   ReportedRuns found;
   for (const std::string& input : inputs) {
+    if (!fs::exists(input)) {
+      throw UsageError(fmt::format(
+          "{}: there is no such file or folder; expected a run folder, a folder of runs, a model "
+          "folder or a file NAME.evaluation.json",
+          input));
+    }
     if (fs::is_directory(input) && !report::IsRunFolder(input) && !IsModelFolder(input)) {
       AddRunsOf(input, inputs.size() == 1, found);
     } else {

@@ -70,6 +70,9 @@ TEST_F(ReportCommandTest, RefusesAFolderWithoutRunsAndAnUnknownKey) {
   const ProgramResult none = RunTandem({"report", Path("none")});
   EXPECT_EQ(none.exit_code, 2);
   EXPECT_THAT(none.err, HasSubstr("none of the 2 folders in it has metrics.jsonl"));
+  const ProgramResult gone = RunTandem({"report", Path("gone")});
+  EXPECT_EQ(gone.exit_code, 2);
+  EXPECT_THAT(gone.err, HasSubstr("there is no such file or folder"));
   report::WriteExampleRun(Path("one"), {});
   const ProgramResult key = RunTandem({"report", Path("one"), "--by", "objective.temperatur"});
   EXPECT_EQ(key.exit_code, 2);
