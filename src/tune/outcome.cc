@@ -8,6 +8,7 @@
 
 #include "base/files/files.h"
 #include "report/tables/table.h"
+#include "tune/choice/selection.h"
 
 namespace tandem::tune {
 namespace {
@@ -73,11 +74,11 @@ std::string TestText(const Journal& journal, const std::string& measure) {
   const Json* const test = journal.Find("test");
   if (test == nullptr) return "";
   return fmt::format(
-      "test, looked at once: {} {:.4f}, the base {:.4f} ({:+.4f} +- {:.4f}, p {:.4f}, "
+      "test, looked at once: {} {:.4f}, the base {:.4f} ({:+.4f} +- {:.4f}, {}, "
       "{} queries)",
       measure, test->at("value").get<double>(), test->at("base").get<double>(),
       test->at("gain").get<double>(), test->at("half_width").get<double>(),
-      test->at("p").get<double>(), test->at("queries").get<int64_t>());
+      ProbabilityText(test->at("p").get<double>()), test->at("queries").get<int64_t>());
 }
 
 std::string OutcomeText(const SearchContext& search, const SearchPlan& plan) {

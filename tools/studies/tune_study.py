@@ -22,6 +22,7 @@ import statistics
 import subprocess
 import sys
 
+import tune_lookup
 from engine import data as study_data
 from engine.runs import RunError, file_hash, hash_of, read_json, weights_of, write_json
 from study import markdown, update
@@ -152,6 +153,36 @@ def grid_run(bench, name, at):
             "test": bench.test_value(name, os.path.join(run, "model"))}
 
 
+def read_journal(folder):
+    """(the points of its trials in their order, the values of each by ninths, how many the plan has)."""
+    with open(os.path.join(folder, "journal.jsonl"), encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    plan = next(row for row in rows if row["event"] == "plan")
+    configurations = plan["configurations"] + [row["values"] for row in rows if row["event"] == "draw"]
+    points = [POINTS.index(START | {key: json.loads(value) for key, value in values.items()})
+              for values in configurations]
+    values = [{} for _ in points]
+    for row in rows:
+        if row["event"] == "rung":
+            ninths = plan["brackets"][row["bracket"] - 1][row["round"]][1]
+            values[row["trial"] - 1][ninths] = row["value"]
+    return points, values, len(plan["configurations"])
+
+
+def chosen_point(folder, choice):
+    """The index of the point of the grid that a search chose; None where it says not to train."""
+    points, _, _ = read_journal(folder)
+    return points[choice["arms"][choice["chosen"]]["trial"] - 1] if "chosen" in choice else None
+
+
+def count_same_draws(folder):
+    """(how many trials of a search `tune_lookup` would have drawn too, how many were drawn)."""
+    points, values, given = read_journal(folder)
+    same = [tune_lookup.next_draw(POINTS, points[:at], values[:at], GRID) == points[at]
+            for at in range(given, len(points))]
+    return sum(same), len(same)
+
+
 def tune_run(bench, name, seed):
     """`tandem tune` with 15 % of the grid's steps: its choice, measured on test by the program itself."""
     folder = os.path.join(bench.work, f"search-{name}-{seed}")
@@ -162,7 +193,8 @@ def tune_run(bench, name, seed):
                                 "json", *resume)
     out = json.loads(text)
     found = {"verdict": out["choice"]["verdict"], "seconds": round(seconds, 1),
-             "resumed": bool(resume), "test": out.get("test"), "choice": out["choice"]}
+             "resumed": bool(resume), "test": out.get("test"), "choice": out["choice"],
+             "point": chosen_point(folder, out["choice"]), "same_draws": count_same_draws(folder)}
     say(f"{name}, tune with seed {seed}: {found['verdict']}")
     return found
 
@@ -227,7 +259,13 @@ def tpe_search(runs, seed, pruned):
     return study.best_trial.user_attrs["at"]
 
 
+def own_search(runs, seed):
+    return tune_lookup.search(POINTS, POINTS.index(START), lambda at, ninths: best_dev(runs[at], ninths), GRID,
+                              seed)
+
+
 SEARCHES = {
+    "the search of `tandem tune`, looked up": own_search,
     "random search": random_search,
     "Hyperband, random draws": hyperband_search,
     "Optuna, TPE": lambda runs, seed: tpe_search(runs, seed, False),
@@ -268,9 +306,11 @@ def study_set(bench, name):
     tunes = [bench.kept(f"tune-{name}-{seed}", lambda seed=seed: tune_run(bench, name, seed))
              for seed in TUNE_SEEDS]
     base = bench.kept(f"base-{name}", lambda: {"test": bench.test_value(name, bench.base())})["test"]
-    searches = {"tandem tune": [tuned(found) for found in tunes]}
+    searches = {"`tandem tune`, the models that it made": [tuned(found) for found in tunes],
+                "`tandem tune`, its choices among the grid's runs":
+                    [base if found["point"] is None else runs[found["point"]]["test"] for found in tunes]}
     for says, search in SEARCHES.items():
-        key = says.replace(" ", "-").replace(",", "")
+        key = says.lower().replace(" ", "-").replace(",", "").replace("`", "")
         found = bench.kept(f"{key}-{name}", lambda search=search: [search(runs, seed) for seed in LOOKUP_SEEDS])
         searches[says] = [runs[at]["test"] for at in found]
     rows, chosen, oracle = set_rows(name, runs, searches, base)
@@ -308,7 +348,11 @@ def page_tables(found):
         if taken:
             mean = statistics.mean(taken)
             cost.append([name, f"{one['seconds']:.0f} s", f"{mean:.0f} s", f"{mean / one['seconds']:.2f}"])
-    return "\n".join([markdown(rows), text, markdown(cost)])
+    draws = [tune["same_draws"] for one in found.values() for tune in one["tunes"]]
+    checked = (f"Of {sum(count for _, count in draws)} configurations that `tandem tune` drew by what it had seen, "
+               f"{sum(same for same, _ in draws)} are those that\n`tools/studies/tune_lookup.py` draws from the same "
+               "values.\n")
+    return "\n".join([markdown(rows), text, markdown(cost), checked])
 
 
 def main():

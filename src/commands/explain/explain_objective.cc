@@ -12,7 +12,7 @@ namespace {
 std::string StudyLinks(const objective::ObjectiveInfo& info) {
   std::string text;
   for (const std::string& name : config::StudyNames(info)) {
-    text += fmt::format("{}[{}](studies/{}.md)", text.empty() ? "Tried in " : ", ", name, name);
+    text += fmt::format("{}[{}](studies/{}.md)", text.empty() ? "Tried in " : ",\n", name, name);
   }
   return text.empty() ? text : text + ".\n";
 }

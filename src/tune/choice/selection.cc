@@ -79,10 +79,6 @@ std::string GainText(const ArmTest& arm) {
   return fmt::format("{:+.4f} +- {:.4f}", arm.gain, arm.half_width);
 }
 
-std::string ProbabilityText(double p) {
-  return p < 0.0001 ? "p below 0.0001" : fmt::format("p {:.4f}", p);
-}
-
 std::string WhatWouldBeSeen(const Selection& selection) {
   if (!selection.queries_needed) return "";
   if (*selection.queries_needed <= selection.queries) {
@@ -93,6 +89,10 @@ std::string WhatWouldBeSeen(const Selection& selection) {
 }
 
 }  // namespace
+
+std::string ProbabilityText(double p) {
+  return p < kLeastShownProbability ? "p below 0.0001" : fmt::format("p {:.4f}", p);
+}
 
 Selection Select(const QueryValues& base, const std::vector<Arm>& arms,
                  const SelectionOptions& options) {

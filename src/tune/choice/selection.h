@@ -63,6 +63,11 @@ struct SelectionOptions {
 Selection Select(const QueryValues& base, const std::vector<Arm>& arms,
                  const SelectionOptions& options);
 
+// Below it four decimals would show a p as 0.
+inline constexpr double kLeastShownProbability = 0.0001;
+// "p 0.0123", "p below 0.0001".
+std::string ProbabilityText(double p);
+
 // "train: trial 7 gains +0.0312 +- 0.0080 ..." or "do not train: ...".
 std::string VerdictText(const Selection& selection);
 

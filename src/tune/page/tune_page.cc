@@ -10,6 +10,8 @@
 
 #include "base/files/files.h"
 #include "report/page/page_parts.h"
+#include "tune/choice/selection.h"
+#include "tune/page/tune_cells.h"
 
 namespace tandem::tune {
 namespace {
@@ -51,43 +53,6 @@ const Json* ChosenOf(const Json& choice) {
   const Json* const chosen = choice.Find("chosen");
   return chosen == nullptr ? nullptr : &choice.at("arms").at(chosen->get<size_t>());
 }
-
-// A TOML string's text, where nothing in it is escaped.
-std::string WithoutQuotes(const std::string& value) {
-  const bool plain = value.size() >= 2 && value.front() == '"' && value.back() == '"' &&
-                     value.find('\\') == std::string::npos;
-  return plain ? value.substr(1, value.size() - 2) : value;
-}
-
-// The searched keys that configurations set, each a column, so that rows stay low where many are.
-class ConfigurationColumns {
- public:
-  explicit ConfigurationColumns(const SearchPlan& plan) : plan_(plan) {
-    for (const config::Assignment& one : plan.configurations) {
-      for (const auto& [key, value] : one) {
-        if (std::find(keys_.begin(), keys_.end(), key) == keys_.end()) keys_.push_back(key);
-      }
-    }
-  }
-
-  void AddTo(std::vector<report::PageColumn>& columns) const {
-    for (const std::string& key : keys_) columns.push_back({key});
-  }
-
-  // The values of a trial, counted from 1; blank where it sets none.
-  void AddTo(std::vector<PageCell>& row, int64_t trial) const {
-    const config::Assignment& set = plan_.configurations[static_cast<size_t>(trial) - 1];
-    for (const std::string& key : keys_) {
-      const auto found = std::find_if(set.begin(), set.end(),
-                                      [&key](const auto& one) { return one.first == key; });
-      row.push_back(report::ForeignCell(found == set.end() ? "" : WithoutQuotes(found->second)));
-    }
-  }
-
- private:
-  const SearchPlan& plan_;
-  std::vector<std::string> keys_;
-};
 
 constexpr std::string_view kBlankValues =
     "Where a key has no value, the recipe's own holds, or the key does nothing beside the others.";
@@ -148,10 +113,10 @@ void AddVerdict(const TunePageInput& input, const Rows& rows, Page& page) {
       page.Paragraph(
           fmt::format("On {} test queries, looked at once, the choice has {} {:.4f} and the base "
                       "{:.4f} ({:+.4f} "
-                      "+- {:.4f}, p {:.4f}).",
+                      "+- {:.4f}, {}).",
                       test->at("queries").get<int64_t>(), input.measure, NumberOf(*test, "value"),
                       NumberOf(*test, "base"), NumberOf(*test, "gain"),
-                      NumberOf(*test, "half_width"), NumberOf(*test, "p")));
+                      NumberOf(*test, "half_width"), ProbabilityText(NumberOf(*test, "p"))));
     } else if (choice.contains("chosen")) {
       page.Missing(
           "The choice was not measured on test data: tune.test names none. Its gain on the "
@@ -196,8 +161,8 @@ void AddModels(const TunePageInput& input, const SearchPlan& plan, const Rows& r
       name.best = arm == chosen;
       if (name.best) name.note = "the choice";
       table.rows.push_back({name, report::NumberCell(NumberOf(*arm, "value")), GainCell(*arm),
-                            report::NumberCell(NumberOf(*arm, "p")),
-                            report::NumberCell(NumberOf(*arm, "holm_p"))});
+                            ProbabilityCell(NumberOf(*arm, "p")),
+                            ProbabilityCell(NumberOf(*arm, "holm_p"))});
       if (keeps) {
         table.rows.back().push_back(report::NumberCell(NumberOf(*arm, "loss")));
         table.rows.back().push_back(
@@ -337,7 +302,7 @@ void AddTrials(const TunePageInput& input, const SearchPlan& plan, const Rows& r
                             report::NumberCell(ShareOf(plan, last, input.rungs), 2),
                             report::NumberCell(number("step"), 0),
                             report::NumberCell(number("value")), report::NumberCell(number("gain")),
-                            report::NumberCell(number("p"))});
+                            ProbabilityCell(number("p"))});
       configurations.AddTo(table.rows.back(), trial);
     }
     page.AddTable(table);

@@ -64,6 +64,7 @@ TEST(TunePage, ShowsTheChoiceEveryTrialAndTheBorder) {
   EXPECT_THAT(page, HasSubstr("cannot be trained: no &lt;script&gt; like this"));
   EXPECT_THAT(page, HasSubstr("<bdi>&lt;b&gt;</bdi>"));
   EXPECT_THAT(page, HasSubstr("model.train</"));  // a column of its own
+  EXPECT_THAT(page, HasSubstr(">0.0020<"));       // the corrected p
   EXPECT_THAT(page, HasSubstr("from 0.5 to 2, logarithmic"));
   EXPECT_THAT(page, HasSubstr("8, not set"));
   EXPECT_THAT(page, HasSubstr("was not measured on test data"));
@@ -114,6 +115,18 @@ TEST(TunePage, SaysWhatTheTestSaid) {
               HasSubstr("On 70 test queries, looked at once, the choice has ndcg@10 0.3500 and the "
                         "base 0.3000 (+0.0500 +- 0.0100, p 0.0125)."));
   EXPECT_THAT(files[0].bytes, Not(HasSubstr("was not measured on test data")));
+}
+
+TEST(TunePage, AVerySmallProbabilityIsNotShownAsNothing) {
+  std::vector<Json> journal = JournalOf(true);
+  journal.push_back(ParseJson(R"({"event": "test", "queries": 70, "base": 0.3, "value": 0.35,
+      "gain": 0.05, "half_width": 0.01, "p": 0.00001})"));
+  Json small = RungOf(3, 1, 0.5);
+  small["p"] = 0.00002;
+  journal.push_back(std::move(small));
+  const std::string page = MakeTunePage(InputOf("x"), PlanOfThree(), journal)[0].bytes;
+  EXPECT_THAT(page, HasSubstr("+- 0.0100, p below 0.0001)"));
+  EXPECT_THAT(page, HasSubstr(">&lt; 0.0001<"));
 }
 
 TEST(TunePage, WithoutSentinelSetsThereIsNoBorder) {

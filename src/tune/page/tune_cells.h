@@ -1,0 +1,32 @@
+// Cells of the tables of a search's page.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/page/page_parts.h"
+#include "tune/schedule/search_plan.h"
+
+namespace tandem::tune {
+
+// The searched keys that configurations set, each a column, so that rows stay low where many are.
+class ConfigurationColumns {
+ public:
+  // `plan` must outlive the columns.
+  explicit ConfigurationColumns(const SearchPlan& plan);
+
+  void AddTo(std::vector<report::PageColumn>& columns) const;
+  // The values of a trial, counted from 1; blank where it sets none.
+  void AddTo(std::vector<report::PageCell>& row, int64_t trial) const;
+
+ private:
+  const SearchPlan& plan_;
+  std::vector<std::string> keys_;
+};
+
+// A p that four decimals would show as 0 is said to be below what they show; none is "-".
+report::PageCell ProbabilityCell(std::optional<double> p);
+
+}  // namespace tandem::tune
