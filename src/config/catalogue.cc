@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
+#include <iterator>
+#include <sstream>
 
 #include "base/suggest.h"
 
@@ -15,13 +16,8 @@ std::string UnknownName(std::string_view name, std::span<const std::string_view>
 }
 
 std::vector<std::string> StudyNames(const EntryInfo& entry) {
-  std::vector<std::string> names;
-  for (size_t begin = 0; begin < entry.studies.size();) {
-    const size_t end = std::min(entry.studies.find(' ', begin), entry.studies.size());
-    names.emplace_back(entry.studies.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return names;
+  std::istringstream words{std::string(entry.studies)};
+  return {std::istream_iterator<std::string>(words), {}};
 }
 
 std::string_view IdleReason(const EntryInfo& entry, std::string_view path) {

@@ -18,12 +18,6 @@ namespace {
 // Below so many there is nothing to tell one direction from another.
 constexpr size_t kLeastValues = 3;
 
-Json AssignmentJson(const config::Assignment& values) {
-  Json keys = Json::object();
-  for (const auto& [key, value] : values) keys.Append(key, Json(value));
-  return keys;
-}
-
 // The values of each trial so far; those of the plan's first bracket come first.
 std::vector<ValuesByLength> ValuesOf(const SearchPlan& plan, const Journal& journal) {
   std::vector<ValuesByLength> values(plan.configurations.size());
@@ -50,23 +44,24 @@ void TrialDrawer::ReadCandidates() {
 
 config::Assignment TrialDrawer::Choose(const SearchPlan& plan) {
   ReadCandidates();
+  const std::vector<config::Assignment>& tried = plan.configurations;
   std::vector<size_t> rest;
-  std::vector<ConfigurationPoint> rest_points, seen_points;
+  std::vector<ConfigurationPoint> rest_points;
   for (size_t i = 0; i < candidates_.size(); ++i) {
-    const auto& known = plan.configurations;
-    if (std::find(known.begin(), known.end(), candidates_[i]) != known.end()) continue;
+    if (std::find(tried.begin(), tried.end(), candidates_[i]) != tried.end()) continue;
     rest.push_back(i);
     rest_points.push_back(points_[i]);
   }
-  for (const config::Assignment& tried : plan.configurations) {
-    const auto found = std::find(candidates_.begin(), candidates_.end(), tried);
-    seen_points.push_back(points_[static_cast<size_t>(found - candidates_.begin())]);
+  if (rest.empty()) {
+    throw ModelError(search_.folder.journal().native(), "",
+                     "its plan has more trials than [tune] has configurations; it was changed, and "
+                     "the search cannot go on: begin another one");
   }
   const std::vector<ValuesByLength> values = ValuesOf(plan, search_.journal);
   const auto known = std::count_if(values.begin(), values.end(),
                                    [](const ValuesByLength& of) { return !of.empty(); });
   if (static_cast<size_t>(known) < kLeastValues) return candidates_[rest.front()];
-  const Surrogate surrogate(std::move(seen_points), ComparableValues(values));
+  const Surrogate surrogate(PointsOf(search_.tune, tried), ComparableValues(values));
   return candidates_[rest[MostPromising(surrogate, rest_points)]];
 }
 
@@ -83,11 +78,7 @@ void AddDrawn(const Journal& journal, const std::string& file, SearchPlan& plan)
   try {
     for (const Json* row : journal.All("draw")) {
       if (row->at("trial").get<size_t>() != plan.configurations.size() + 1) continue;
-      config::Assignment values;
-      for (const JsonMember& member : row->at("values").items()) {
-        values.emplace_back(member.key, member.value.text());
-      }
-      plan.configurations.push_back(std::move(values));
+      plan.configurations.push_back(AssignmentOf(row->at("values")));
     }
   } catch (const JsonError& error) {
     throw ModelError(file, "", fmt::format("its row \"draw\" is broken: {}", error.what()));

@@ -57,6 +57,20 @@ std::string SearchFingerprint(const config::LoadedTune& tune, const std::optiona
   return fmt::format("{:016x}", hash.value());
 }
 
+Json AssignmentJson(const config::Assignment& values) {
+  Json keys = Json::object();
+  for (const auto& [key, value] : values) keys.Append(key, Json(value));
+  return keys;
+}
+
+config::Assignment AssignmentOf(const Json& keys) {
+  config::Assignment values;
+  for (const JsonMember& member : keys.items()) {
+    values.emplace_back(member.key, member.value.text());
+  }
+  return values;
+}
+
 Json PlanRow(const SearchPlan& plan, const std::string& fingerprint) {
   Json brackets = Json::array();
   for (const Bracket& bracket : plan.brackets) {
@@ -66,9 +80,7 @@ Json PlanRow(const SearchPlan& plan, const std::string& fingerprint) {
   }
   Json configurations = Json::array();
   for (const config::Assignment& values : plan.configurations) {
-    Json keys = Json::object();
-    for (const auto& [key, value] : values) keys.Append(key, Json(value));
-    configurations.push_back(std::move(keys));
+    configurations.push_back(AssignmentJson(values));
   }
   return {{"event", "plan"},
           {"format", 1},
@@ -88,11 +100,7 @@ SearchPlan PlanOf(const Json& row, const std::string& file) {
       plan.brackets.push_back(std::move(bracket));
     }
     for (const Json& keys : row.at("configurations")) {
-      config::Assignment values;
-      for (const JsonMember& member : keys.items()) {
-        values.emplace_back(member.key, member.value.text());
-      }
-      plan.configurations.push_back(std::move(values));
+      plan.configurations.push_back(AssignmentOf(keys));
     }
     return plan;
   } catch (const JsonError& error) {

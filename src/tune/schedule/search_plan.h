@@ -30,6 +30,11 @@ double LengthFactor(const config::LoadedTune& tune,
 // budget.
 std::string SearchFingerprint(const config::LoadedTune& tune, const std::optional<Budget>& budget);
 
+// The values of a configuration as the journal has them: {KEY: its text in TOML}. Reading throws
+// JsonError for another form.
+Json AssignmentJson(const config::Assignment& values);
+config::Assignment AssignmentOf(const Json& keys);
+
 Json PlanRow(const SearchPlan& plan, const std::string& fingerprint);
 // Throws ModelError for a row of another form.
 SearchPlan PlanOf(const Json& row, const std::string& file);
