@@ -190,17 +190,20 @@ function(tandem_room name)
   install(TARGETS tandem_${name} EXPORT ${export_set} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
 
-# tandem_test(NAME SOURCES a_test.cc ... DEPENDS rooms or libraries [LABELS ...] [SHARDS n | NO_ENTRIES])
+# tandem_test(NAME SOURCES a_test.cc ... DEPENDS rooms or libraries [LABELS ...] [SHARDS n [PORTABLE] |
+# NO_ENTRIES])
 # makes one GoogleTest binary; every TEST in it becomes one ctest entry, run from the build tree.
 # SHARDS: it makes n entries instead, NAME_0 to NAME_(n-1), each with its share of the tests, for
 # tests that are shorter than the start of a process, which with libtorch is a second. Entries run
 # beside each other, so their threads wait without taking a processor. In builds with
 # a sanitizer every program has 4 shards. NO_ENTRIES: the caller adds its own.
+# PORTABLE: where the back end of libtorch is built, the same tests can be run in the operations of a
+# GPU, too: tandem_portable_test below.
 # The target tests_of_LABEL builds the tests with a label. The label `threads` marks tests of code
 # that works on several threads of its own, not OpenMP's; CI runs them under ThreadSanitizer.
 # TANDEM_SHARED_DIR (environment) may point at the reference data; its default is ../shared.
 function(tandem_test name)
-  cmake_parse_arguments(ARG "NO_ENTRIES" "SHARDS" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "NO_ENTRIES;PORTABLE" "SHARDS" "SOURCES;DEPENDS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   tandem_common_options(${name})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
@@ -240,7 +243,40 @@ function(tandem_test name)
                    PROPERTY ENVIRONMENT GTEST_TOTAL_SHARDS=${ARG_SHARDS} GTEST_SHARD_INDEX=${shard}
                             OMP_WAIT_POLICY=passive)
     endforeach()
+    if(ARG_PORTABLE AND TANDEM_WITH_TORCH)
+      tandem_portable_test(${name} ${ARG_SHARDS} "${properties}")
+    endif()
   elseif(NOT ARG_NO_ENTRIES)
     gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
   endif()
+endfunction()
+
+# Makes NAME_portable of the objects of the test NAME, in which the back end is there from the start:
+# programs of tests load no plug-in. The target portable_tests builds these programs, and `ctest -C
+# portable` has their entries, with TANDEM_FORMS=portable. Entries of NAME get the label `own_forms`:
+# with that variable they would look for a back end in vain (`./dev check portable`).
+function(tandem_portable_test name shards properties)
+  set(portable ${name}_portable)
+  add_executable(${portable} EXCLUDE_FROM_ALL
+                             ${PROJECT_SOURCE_DIR}/tests/tensor/back_end_environment.cc)
+  tandem_common_options(${portable})
+  target_sources(${portable} PRIVATE $<TARGET_OBJECTS:${name}>)
+  get_target_property(libraries ${name} LINK_LIBRARIES)
+  target_link_libraries(${portable} PRIVATE tandem::libtorch ${libraries})
+  if(NOT TARGET portable_tests)
+    add_custom_target(portable_tests)
+  endif()
+  add_dependencies(portable_tests ${portable})
+  math(EXPR last "${shards} - 1")
+  foreach(shard RANGE ${last})
+    set_property(TEST ${name}_${shard} APPEND PROPERTY LABELS own_forms)
+    add_test(
+      NAME ${portable}_${shard}
+      COMMAND ${portable}
+      CONFIGURATIONS portable)
+    set_tests_properties(${portable}_${shard} PROPERTIES ${properties})
+    set_property(TEST ${portable}_${shard} APPEND
+                 PROPERTY ENVIRONMENT GTEST_TOTAL_SHARDS=${shards} GTEST_SHARD_INDEX=${shard}
+                          OMP_WAIT_POLICY=passive TANDEM_FORMS=portable)
+  endforeach()
 endfunction()
