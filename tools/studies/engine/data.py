@@ -12,13 +12,15 @@ import shutil
 import subprocess
 import sys
 
+from . import tags
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 DEMO = os.path.join(HERE, "..", "..", "demo")
 # Kind -> the keys that it needs, and those that it may have.
 KINDS = {
     "beir": ({"folder", "dev", "test", "documents"}, {"train", "dev_from"}),
     "squad": ({"folder", "paragraphs", "questions", "dev", "test", "documents"}, {"train"}),
-    "packages": ({"train", "dev", "test", "documents"}, {"per_source", "least_positives"}),
+    "packages": ({"train", "dev", "test", "documents"}, {"per_source", "least_positives", "grades"}),
     "xquad": ({"folder", "language", "train", "dev", "test", "documents"}, set()),
 }
 
@@ -166,9 +168,15 @@ def make_packages(spec, _root, target, scratch):
             raise DataError("the package data need apt and its index: " + done.stderr.strip())
         os.rename(whole + ".partial", whole)
     least = spec.get("least_positives", 1)
-    splits = {split: first({query: judged for query, judged in read_judgements(whole, split).items()
-                            if len(judged) >= least}, spec[split])
-              for split in ("train", "dev", "test")}
+    judged = {split: read_judgements(whole, split) for split in ("train", "dev", "test")}
+    if spec.get("grades", "sources") == "tags":
+        known = tags.read_tags(os.path.join(scratch, "index"))
+        judged = {split: tags.judge_split(found, known, by_hash) for split, found in judged.items()}
+    elif spec.get("grades", "sources") != "sources":
+        raise DataError(f"grades is {spec['grades']!r}, where sources or tags was expected")
+    splits = {split: first({query: documents for query, documents in found.items() if len(documents) >= least},
+                           spec[split])
+              for split, found in judged.items()}
     write_sets(target, read_jsonl(os.path.join(whole, "queries.jsonl")),
                read_jsonl(os.path.join(whole, "corpus.jsonl")), splits, spec["documents"])
 

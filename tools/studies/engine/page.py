@@ -91,12 +91,13 @@ def arm_table(study, rows, chosen):
     lines = [["arm", "what it sets", *study.data_trained(), "ends as its base"]]
     for arm in study.arms.values():
         own = {key: value for key, value in arm.recipe.items() if common.get(key) != value}
+        sets = keys_of(own) + (f"; goes on from {study.arms[arm.after].says}" if arm.after else "")
         best = [keys_of(arm.points[chosen[data, arm.name]]) if (data, arm.name) in chosen else "-"
                 for data in study.data_trained()]
         final = [row for row in rows if row["arm"] == arm.name
                  and row["point"] == arm.points[chosen[row["data"], arm.name]]]
         based = sum(row["ended_as_base"] for row in final)
-        lines.append([arm.says, keys_of(own), *best, f"{based} of {len(final)} runs"])
+        lines.append([arm.says, sets, *best, f"{based} of {len(final)} runs"])
     return markdown(lines)
 
 

@@ -10,7 +10,7 @@ KEYS = {"title", "question", "paper", "place", "notes", "select", "measures", "b
         "minutes", "data", "recipe", "grid", "arms", "claims", "quick", "zero_shot"}
 REQUIRED = {"title", "question", "paper", "place", "select", "measures", "baseline", "seeds", "data",
             "arms", "claims"}
-ARM_KEYS = {"recipe", "grid", "data", "says"}
+ARM_KEYS = {"recipe", "grid", "data", "says", "after"}
 CLAIM_KEYS = {"says", "paper", "arm", "against", "data", "measure", "expect"}
 QUICK_KEYS = {"seeds", "recipe", "grid", "data", "zero_shot"}
 BASE = "base"  # the name of the untrained model as an arm of a claim
@@ -27,6 +27,7 @@ class Arm:
     recipe: dict  # dotted key -> value
     points: tuple  # of dicts: what the grid adds to the recipe, in a fixed order
     data: tuple
+    after: str | None = None  # the arm whose chosen models this one's training starts from
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,8 @@ class Study:
 
     def decides(self):
         """All that results depend on: everything but the words of the page."""
-        arms = [[arm.name, arm.recipe, arm.points, arm.data] for arm in self.arms.values()]
+        arms = [[arm.name, arm.recipe, arm.points, arm.data, *([arm.after] if arm.after else [])]
+                for arm in self.arms.values()]
         data = {name: {key: value for key, value in spec.items() if key != "says"}
                 for name, spec in self.data.items()}
         return [self.budget, self.select, self.measures, self.baseline, self.seeds, self.recipe, data,
@@ -118,8 +120,12 @@ def read_arms(path, table, recipe, grid, quick, data):
         named = names_of(path, where, "data", arm.get("data", list(data)))
         if strangers := [one for one in named if one not in data]:
             raise PlanError(f"{path}: {where}: there is no data {strangers[0]!r}")
+        after = arm.get("after")
+        if after is not None and (after not in arms or set(named) - set(arms[after].data)):
+            raise PlanError(f"{path}: {where}: after is {after!r}, where an arm above it that is trained on the "
+                            "same data was expected")
         merged = recipe | flatten(arm.get("recipe", {})) | flatten(quick.get("recipe", {}))
-        arms[name] = Arm(name, arm.get("says", name), merged, points_of(path, where, own), named)
+        arms[name] = Arm(name, arm.get("says", name), merged, points_of(path, where, own), named, after)
     sizes = {name: len(arm.points) for name, arm in arms.items()}
     if len(set(sizes.values())) > 1:
         few, many = min(sizes, key=sizes.get), max(sizes, key=sizes.get)

@@ -78,6 +78,7 @@ class Workshop:
         self.folder = os.path.join(options.work, study.name, study.budget)
         self.results = os.path.join(self.folder, "results")
         self.fingerprints = {}
+        self.chosen = {}  # (data, arm) -> the number of its point
         self.made, self.to_make, self.started = 0, 0, time.monotonic()
 
     # --- what the results are of -------------------------------------------------------------------
@@ -128,17 +129,23 @@ class Workshop:
         return done.stdout, done.stderr
 
     def recipe(self, data, arm, point, seed):
-        return {"seed": seed, "model.base": os.path.abspath(self.options.model),
-                "data.train": os.path.abspath(self.taught(data)),
-                "validation.data": os.path.abspath(self.data(data, "eval")),
-                "validation.split": "dev", "validation.measure": self.study.select,
-                "train.keep_checkpoints": 1,
-                **self.study.data[data].get("recipe", {}), **arm.recipe, **arm.points[point]}
+        values = {"seed": seed, "model.base": os.path.abspath(self.options.model),
+                  "data.train": os.path.abspath(self.taught(data)),
+                  "validation.data": os.path.abspath(self.data(data, "eval")),
+                  "validation.split": "dev", "validation.measure": self.study.select,
+                  "train.keep_checkpoints": 1,
+                  **self.study.data[data].get("recipe", {}), **arm.recipe, **arm.points[point]}
+        if (data, arm.after) in self.chosen:  # what that arm saved has its layers, and no others
+            values["model.base"] = os.path.abspath(self.model(data, arm.after, self.chosen, seed))
+            values.pop("model.layers", None)
+        return values
 
     def recipe_hash(self, data, arm, point):
         """Of all that a run learns from but its seed: the recipe, the data, the base."""
         values = {key: value for key, value in self.recipe(data, arm, point, 0).items()
                   if key not in ("seed", "model.base", "data.train", "validation.data")}
+        if arm.after is not None:
+            values["after"] = self.recipe_hash(data, self.study.arms[arm.after], self.chosen[data, arm.after])
         return hash_of([values, self.fingerprints[data], os.path.basename(self.options.model.rstrip("/"))])
 
     def make_base(self):
@@ -186,6 +193,8 @@ class Workshop:
         path = self.result_path("run", data, arm.name, point + 1, seed)
         if os.path.exists(path):
             return read_json(path)
+        if arm.after is not None:
+            self.restore(data, [arm.after], self.chosen)
         run = self.run_folder(data, arm, point, seed)
         os.makedirs(os.path.dirname(run), exist_ok=True)
         recipe = run + ".toml"
@@ -281,7 +290,7 @@ class Workshop:
                 if os.path.isdir(self.model(trained_on, name, chosen, seed)):
                     continue
                 point = chosen[trained_on, name]
-                say(f"{trained_on}, {name}, seed {seed}: trained again for another comparison")
+                say(f"{trained_on}, {name}, seed {seed}: trained again: its model is needed once more")
                 os.remove(self.result_path("run", trained_on, name, point + 1, seed))
                 self.to_make += 1
                 self.train(trained_on, self.study.arms[name], point, seed)
@@ -326,7 +335,7 @@ class Workshop:
         self.begin()
         self.to_make = self.runs_to_make()
         self.announce()
-        rows, chosen, compared = [], {}, {}
+        rows, chosen, compared = [], self.chosen, {}
         for data in self.study.data:
             arms = self.study.arms_of(data)
             for arm in arms:
