@@ -250,6 +250,7 @@ std::string RunSearch(config::LoadedTune tune, const SearchOptions& options) {
   if (options.resume) {
     open.emplace(folder, group);
     CheckFingerprint(folder, *open->journal, fingerprint);
+    if (group.leads()) folder.RemoveUnfinished();
   }
   std::unique_ptr<train::ModelMeasurer> measurer;
   Json inputs;  // on rank 0

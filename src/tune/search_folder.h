@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <system_error>
+
+#include "base/files/files.h"
 
 namespace tandem::tune {
 
@@ -32,6 +35,19 @@ class SearchFolder {
   // Of the validation at a step.
   std::filesystem::path TrialValues(int64_t trial, int64_t step) const {
     return Trial(trial) / "dev" / fmt::format("step-{:08}.jsonl", step);
+  }
+  // Removes what a killed search was writing when it ended; runs look after their own folders.
+  void RemoveUnfinished() const {
+    for (const std::filesystem::path& folder : {path_, path_ / "base", path_ / "test"}) {
+      RemoveUnfinishedFiles(folder);
+    }
+    for (const char* kind : {"trials", "averages"}) {
+      std::error_code none;  // a search that has not come so far has no such folder
+      for (const auto& entry : std::filesystem::directory_iterator(path_ / kind, none)) {
+        RemoveUnfinishedFiles(entry.path());
+        RemoveUnfinishedFiles(entry.path() / "dev");
+      }
+    }
   }
   // Of the tuned model's weight: "averages/007-0.5".
   std::filesystem::path Average(int64_t trial, double weight) const {

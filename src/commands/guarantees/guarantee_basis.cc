@@ -146,13 +146,13 @@ const weights::Guarantee& FindGuarantee(const weights::Guarantees& guarantees,
                       (any_confidence || one.promise.confidence == promise.confidence);
     if (!same || of_group != group) continue;
     if (found != nullptr) {
-      throw UsageError(fmt::format("keep {}: {} and {} are promised; say which", keep,
-                                   found->Name(), one.Name()));
+      throw UsageError(
+          fmt::format("{}: {} and {} are promised; say which", keep, found->Name(), one.Name()));
     }
     found = &one;
   }
   if (found == nullptr) {
-    throw UsageError(fmt::format("keep {}: that is not promised; the model promises {}", keep,
+    throw UsageError(fmt::format("{}: that is not promised; the model promises {}", keep,
                                  fmt::join(names, ", ")));
   }
   if (found->promise.confidence != promise.confidence) {  // the default's, which it does not say

@@ -99,9 +99,10 @@ class KnownKeys {
   const std::vector<RecipeKey>& Find(const GivenKey& given) const {
     const auto found = keys_.find(given.path);
     if (found == keys_.end()) {
+      std::vector<std::string_view> names = names_;
+      names.insert(names.end(), std::begin(kTuneKeys), std::end(kTuneKeys));
       ComplainOfKey(given, *given.node,
-                    "is unknown: no recipe of this search has it" +
-                        DidYouMean(given.path, {names_.data(), names_.size()}));
+                    "is unknown: no recipe of this search has it" + DidYouMean(given.path, names));
     }
     if (std::string why = WhyNotSearched(found->second.front()); !why.empty()) {
       ComplainOfKey(given, *given.node, "cannot be searched: " + why);
@@ -244,6 +245,13 @@ std::vector<SearchKey> ReadSearchKeys(std::span<const TomlLayer> layers, const R
     CollectKeys(layer, *node->as_table(), "", &given);
   }
   const KnownKeys known(recipe, given, catalogues);
+  for (const auto& [first, second] : kEitherKey) {
+    const auto one = given.find(std::string(first)), other = given.find(std::string(second));
+    if (one == given.end() || other == given.end()) continue;
+    ComplainOfKey(
+        other->second, *other->second.node,
+        fmt::format("cannot be searched beside tune.{}: a recipe has one of them", first));
+  }
   std::vector<SearchKey> keys;
   for (const auto& [path, key] : given) {
     const std::vector<RecipeKey>& infos = known.Find(key);

@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "config/recipe/recipe_parse.h"
@@ -15,6 +16,14 @@ namespace tandem::config {
 // The keys of [tune] that are no keys of a recipe.
 inline constexpr std::string_view kTuneKeys[] = {"average", "keep",  "keep_split", "most_loss",
                                                  "retrain", "rungs", "test",       "test_split"};
+
+// Pairs of keys of which a recipe may have one.
+inline constexpr std::pair<std::string_view, std::string_view> kEitherKey[] = {
+    {"train.epochs", "train.steps"},
+    {"train.batch", "train.batch_tokens"},
+    {"validation.data", "validation.holdout"},
+    {"data.positive_grade", "data.binarize_at"},
+    {"data.train", "data.source"}};
 
 // The keys to search in the [tune] of all layers, of which the last one that has a key counts.
 // `recipe` is the one that they are searched around. Throws RecipeError at the first mistake.

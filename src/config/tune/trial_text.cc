@@ -14,14 +14,6 @@
 namespace tandem::config {
 namespace {
 
-// Pairs of keys of which a recipe may have one.
-constexpr std::pair<std::string_view, std::string_view> kEitherKey[] = {
-    {"train.epochs", "train.steps"},
-    {"train.batch", "train.batch_tokens"},
-    {"validation.data", "validation.holdout"},
-    {"data.positive_grade", "data.binarize_at"},
-    {"data.train", "data.source"}};
-
 void EraseKey(toml::table& table, std::string_view path) {
   const size_t dot = path.find('.');
   if (dot == std::string_view::npos) {

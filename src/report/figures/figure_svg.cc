@@ -216,9 +216,10 @@ class SvgWriter {
 
   void AddDots(const Series& series) {
     constexpr size_t kCloud = 60;  // points that are so many are small
-    const bool cloud = series.mark == Mark::kPoints && series.points.size() > kCloud;
+    const bool alone = series.mark == Mark::kPoints;
+    const double radius = !alone ? 2.5 : series.points.size() > kCloud ? 1.5 : 3.5;
     for (const Point& dot : Dots(series, places_)) {
-      AddDot({dot[0], dot[1] + AsideOf(series)}, ColourOf(series), cloud ? 1.5 : 2.5);
+      AddDot({dot[0], dot[1] + AsideOf(series)}, ColourOf(series), radius);
     }
   }
 

@@ -209,6 +209,15 @@ TEST_F(Tune, KilledAtAnyMomentItEndsInTheSameJournal) {
   ASSERT_EQ(last.exit_code, 0) << last.err;
   EXPECT_EQ(ReadFile(Path("killed/journal.jsonl")), ReadFile(Path("whole/journal.jsonl")));
   EXPECT_EQ(ReadFile(Path("killed/recipe.toml")), ReadFile(Path("whole/recipe.toml")));
+
+  const std::vector<std::filesystem::path> cut_short = {
+      Path("whole/recipe.toml.tmp1"), Path("whole/base/dev.jsonl.tmp1"),
+      Path("whole/trials/001/dev/step-00000001.jsonl.tmp1")};
+  for (const auto& file : cut_short) WriteFileAtomically(file, "half a li");
+  std::vector<std::string> again = flags;
+  again.push_back("--resume");
+  ASSERT_EQ(Search("whole", again).exit_code, 0);
+  for (const auto& file : cut_short) EXPECT_FALSE(std::filesystem::exists(file)) << file;
 }
 
 TEST_F(Tune, SaysNoWhereTrainingDoesNotHelp) {

@@ -88,6 +88,9 @@ TEST(ParseTune, EveryMistakeHasItsPlace) {
   ExpectMistake("[tune]\nobjective.name = [\"soft\", \"sof\"]\n",
                 "r.toml:5:27: tune.objective.name has sof is unknown");
   ExpectMistake("[tune]\naverage = [1]\n", "r.toml:5:11: tune.average has 1");
+  ExpectMistake("[tune]\nretrian = true\n", "did you mean retrain?");
+  ExpectMistake("[tune]\ntrain.epochs = [1, 2]\ntrain.steps = [9, 18]\n",
+                "r.toml:6:15: tune.train.steps cannot be searched beside tune.train.epochs");
   ExpectMistake("[tune]\nmost_loss = 0.1\n", "needs tune.keep");
   ExpectMistake("tune = 1\n", "r.toml:4:8: tune");
 }
