@@ -190,9 +190,8 @@ function(tandem_room name)
   install(TARGETS tandem_${name} EXPORT ${export_set} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
 
-# tandem_test(NAME SOURCES a_test.cc ... DEPENDS rooms or libraries [LABELS ...] [SHARDS n [PORTABLE] |
-# NO_ENTRIES])
-# makes one GoogleTest binary; every TEST in it becomes one ctest entry, run from the build tree.
+# tandem_test(NAME SOURCES a_test.cc ... DEPENDS rooms or libraries [LABELS ...] [SHARDS n] [PORTABLE]
+# [NO_ENTRIES]) makes one GoogleTest binary; every TEST in it becomes one ctest entry, run from the build tree.
 # SHARDS: it makes n entries instead, NAME_0 to NAME_(n-1), each with its share of the tests, for
 # tests that are shorter than the start of a process, which with libtorch is a second. Entries run
 # beside each other, so their threads wait without taking a processor. In builds with
@@ -244,9 +243,16 @@ function(tandem_test name)
                             OMP_WAIT_POLICY=passive)
     endforeach()
     if(ARG_PORTABLE AND TANDEM_WITH_TORCH)
+      foreach(shard RANGE ${last})
+        set_property(TEST ${name}_${shard} APPEND PROPERTY LABELS own_forms)
+      endforeach()
       tandem_portable_test(${name} ${ARG_SHARDS} "${properties}")
     endif()
   elseif(NOT ARG_NO_ENTRIES)
+    if(ARG_PORTABLE AND TANDEM_WITH_TORCH)
+      tandem_portable_test(${name} 1 "${properties}")
+      list(APPEND properties LABELS own_forms)
+    endif()
     gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
   endif()
 endfunction()
@@ -269,7 +275,6 @@ function(tandem_portable_test name shards properties)
   add_dependencies(portable_tests ${portable})
   math(EXPR last "${shards} - 1")
   foreach(shard RANGE ${last})
-    set_property(TEST ${name}_${shard} APPEND PROPERTY LABELS own_forms)
     add_test(
       NAME ${portable}_${shard}
       COMMAND ${portable}

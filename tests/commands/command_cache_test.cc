@@ -206,7 +206,9 @@ TEST_F(CommandCache, AWrongPrecisionOfTheEnvironmentNamesTheVariable) {
   EXPECT_EQ(wrong.exit_code, 2);
   EXPECT_THAT(wrong.err, HasSubstr("TANDEM_PRECISION is \"bf17\" in the environment: precision is "
                                    "auto, fp32, bf16, int8, fp16 or tf32, not bf17"));
-  const ProgramResult device = Run(Evaluation(), {{"TANDEM_PRECISION", "fp16"}});
+  // Portable forms let the processor take it.
+  const ProgramResult device =
+      Run(Evaluation(), {{"TANDEM_PRECISION", "fp16"}, {"TANDEM_FORMS", ""}});
   EXPECT_EQ(device.exit_code, 2);
   EXPECT_THAT(device.err, HasSubstr("TANDEM_PRECISION is \"fp16\""));
 }

@@ -78,7 +78,7 @@ TEST_F(PlugInTest, IsRefusedWhereItIsCutShort) {
 
 TEST_F(PlugInTest, IsMissedOnlyWhereItIsNeeded) {
   const std::string nowhere = Path("libtandem-torch.so");
-  EXPECT_EQ(Encode("own.npy", {{"TANDEM_BACK_END", nowhere}}).exit_code, 0);
+  EXPECT_EQ(Encode("own.npy", {{"TANDEM_BACK_END", nowhere}, {"TANDEM_FORMS", ""}}).exit_code, 0);
   const ProgramResult missed =
       Encode("none.npy", {{"TANDEM_BACK_END", nowhere}, {"TANDEM_FORMS", "portable"}});
   EXPECT_EQ(missed.exit_code, 2);
