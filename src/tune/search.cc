@@ -267,12 +267,14 @@ std::string RunSearch(config::LoadedTune tune, const SearchOptions& options) {
   }
   if (!open) open.emplace(folder, group);
   std::set<std::string> warned;
+  train::SharedTokens tokens;
   const SearchContext search{.tune = tune,
                              .options = options,
                              .folder = folder,
                              .measurer = *measurer,
                              .journal = *open->journal,
-                             .warned = warned};
+                             .warned = warned,
+                             .tokens = tokens};
   if (beginning) WriteBeginning(search, *beginning, fingerprint, inputs);
   return Run(search);
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "config/tune/tune_recipe.h"
+#include "train/inputs/token_store.h"
 #include "train/validation/measure_models.h"
 #include "tune/journal.h"
 #include "tune/schedule/search_plan.h"
@@ -20,6 +21,7 @@ struct SearchContext {
   const train::ModelMeasurer& measurer;
   Journal& journal;
   std::set<std::string>& warned;  // warnings that were given already (tune/trials/quiet_sink.h)
+  train::SharedTokens& tokens;    // token ids of trials, which often are the same
 
   dist::ProcessGroup& group() const { return *options.group; }
   bool leads() const { return options.group->leads(); }

@@ -40,6 +40,7 @@ POINTS = [dict(zip(GRID, values)) for values in itertools.product(*GRID.values()
 SHARE = 0.15
 BUDGET = round(SHARE * STEPS * len(POINTS))  # steps
 TUNE_SEEDS = (1, 2, 3)
+AGAIN_SEEDS = (2, 3, 4, 5, 6)  # of the grid's best point, trained again
 LOOKUP_SEEDS = range(100)
 
 SETS = {
@@ -139,11 +140,11 @@ class Bench:
         return found["measures"][MEASURE]
 
 
-def grid_run(bench, name, at):
+def grid_run(bench, name, at, seed=1):
     """A point of the grid, trained: its dev value at each validation, and the best model's on test."""
     run = os.path.join(bench.work, f"run-{name}")
     shutil.rmtree(run, ignore_errors=True)
-    recipe = bench.write_recipe(run + ".toml", bench.recipe(name, POINTS[at], 1))
+    recipe = bench.write_recipe(run + ".toml", bench.recipe(name, POINTS[at], seed))
     _, seconds = bench.timed("train", recipe, "--output", run)
     with open(os.path.join(run, "metrics.jsonl"), encoding="utf-8") as file:
         events = [json.loads(line) for line in file]
@@ -306,7 +307,11 @@ def study_set(bench, name):
     tunes = [bench.kept(f"tune-{name}-{seed}", lambda seed=seed: tune_run(bench, name, seed))
              for seed in TUNE_SEEDS]
     base = bench.kept(f"base-{name}", lambda: {"test": bench.test_value(name, bench.base())})["test"]
-    searches = {"`tandem tune`, the models that it made": [tuned(found) for found in tunes],
+    best = max(range(len(runs)), key=lambda at: best_dev(runs[at]))
+    again = [bench.kept(f"again-{name}-{best}-{seed}", lambda seed=seed: grid_run(bench, name, best, seed))
+             for seed in AGAIN_SEEDS]
+    searches = {"the same point, trained again": [run["test"] for run in again],
+                "`tandem tune`, the models that it made": [tuned(found) for found in tunes],
                 "`tandem tune`, its choices among the grid's runs":
                     [base if found["point"] is None else runs[found["point"]]["test"] for found in tunes]}
     for says, search in SEARCHES.items():

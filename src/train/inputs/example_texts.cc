@@ -10,7 +10,8 @@ namespace tandem::train {
 namespace {
 
 TokenStore Tokens(const data::Texts& texts, const std::vector<bool>& wanted, model::TextKind kind,
-                  const model::DualEncoder& model, const RunPrompts& prompts, int threads) {
+                  const model::DualEncoder& model, const RunPrompts& prompts, int threads,
+                  SharedTokens* shared) {
   model::PromptLengths lengths(model.tokenizer(kind), model.max_tokens(kind));
   TokenStoreInput input{.count = texts.size(),
                         .text = [&texts](size_t i) { return texts.text(i); },
@@ -21,7 +22,8 @@ TokenStore Tokens(const data::Texts& texts, const std::vector<bool>& wanted, mod
   if (!model.include_prompt(kind)) {
     input.prompt_tokens = [&lengths](std::string_view prompt) { return lengths.Of(prompt); };
   }
-  return TokenStore(model.tokenizer(kind), input);
+  if (shared == nullptr) return TokenStore(model.tokenizer(kind), input);
+  return shared->Of(static_cast<int>(kind), model.tokenizer(kind), input);
 }
 
 }  // namespace
@@ -29,7 +31,7 @@ TokenStore Tokens(const data::Texts& texts, const std::vector<bool>& wanted, mod
 ExampleTexts MakeExampleTexts(const data::TrainingSet& set, double positive_grade,
                               std::span<const uint32_t> which, const model::DualEncoder& model,
                               const RunPrompts& prompts, int threads,
-                              std::span<const uint32_t> others) {
+                              std::span<const uint32_t> others, SharedTokens* shared) {
   std::vector<bool> queries(set.queries.size()), documents(set.documents.size());
   for (const uint32_t document : others) documents[document] = true;
   std::vector<uint32_t> query_texts;
@@ -42,9 +44,10 @@ ExampleTexts MakeExampleTexts(const data::TrainingSet& set, double positive_grad
   }
   return {.examples = MakeExamples(set, positive_grade, which),
           .query_texts = std::move(query_texts),
-          .queries = Tokens(set.queries, queries, model::TextKind::kQuery, model, prompts, threads),
+          .queries = Tokens(set.queries, queries, model::TextKind::kQuery, model, prompts, threads,
+                            shared),
           .documents = Tokens(set.documents, documents, model::TextKind::kDocument, model, prompts,
-                              threads)};
+                              threads, shared)};
 }
 
 sampling::SamplerOptions SamplerOptionsOf(const config::Recipe& recipe,

@@ -12,6 +12,22 @@ namespace {
 constexpr size_t kWindow = 65536;       // texts whose 32-bit ids are in memory at the same time
 constexpr size_t kNarrowLimit = 65536;  // ids below it fit 16 bits
 
+// A hash of everything that decides the ids, and what else a store knows.
+uint64_t KeyOf(const text::Tokenizer& tokenizer, const TokenStoreInput& input) {
+  RunningHash key;
+  key.Add(tokenizer.fingerprint());
+  key.Add(static_cast<uint64_t>(input.max_length));
+  key.Add(static_cast<uint64_t>(input.prompt_tokens ? 1 : 0));
+  key.Add(static_cast<uint64_t>(input.count));
+  for (size_t i = 0; i < input.count; ++i) {
+    key.Add(static_cast<uint64_t>(input.wanted(i) ? 1 : 0));
+    if (!input.wanted(i)) continue;
+    key.Add(input.text(i));
+    key.Add(input.prompt ? input.prompt(i) : std::string_view());
+  }
+  return key.value();
+}
+
 }  // namespace
 
 TokenStore::TokenStore(const text::Tokenizer& tokenizer, const TokenStoreInput& input)
@@ -77,6 +93,15 @@ uint64_t TokenStore::hash() const {
 size_t TokenStore::bytes() const {
   return narrow_ids_.capacity() * sizeof(uint16_t) + wide_ids_.capacity() * sizeof(int32_t) +
          starts_.capacity() * sizeof(size_t) + prompts_.capacity() * sizeof(int32_t);
+}
+
+TokenStore SharedTokens::Of(int kind, const text::Tokenizer& tokenizer,
+                            const TokenStoreInput& input) {
+  const uint64_t key = KeyOf(tokenizer, input);
+  const auto found = last_.find(kind);
+  if (found != last_.end() && found->second.key == key) return found->second.store;
+  ++made_;
+  return last_.insert_or_assign(kind, Entry{key, TokenStore(tokenizer, input)}).first->second.store;
 }
 
 }  // namespace tandem::train

@@ -1,10 +1,11 @@
 // The token ids of a run's texts. They are made once and kept in memory, with 16 bits each if the
-// vocabulary is small enough.
+// vocabulary is small enough. Runs of one process may share them.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,6 +63,24 @@ class TokenStore {
   size_t truncated_ = 0;
   size_t tokenless_ = 0;
   size_t only_prompt_ = 0;
+};
+
+// Token ids that the runs of one process share, as the trials of a search do, one after the other:
+// those of the same texts, with the same prompts, length and tokenizer, are made once. It keeps the
+// last ids of queries and the last ones of documents. Not for several threads at a time.
+class SharedTokens {
+ public:
+  // What TokenStore(tokenizer, input) is. `kind` names the place where it is kept.
+  TokenStore Of(int kind, const text::Tokenizer& tokenizer, const TokenStoreInput& input);
+  int64_t made() const { return made_; }  // stores that were not there yet
+
+ private:
+  struct Entry {
+    uint64_t key = 0;
+    TokenStore store;
+  };
+  std::map<int, Entry> last_;
+  int64_t made_ = 0;
 };
 
 }  // namespace tandem::train

@@ -337,9 +337,10 @@ std::string Train(config::LoadedRecipe loaded, const RunFolder& folder, const Ru
   std::optional<std::string> record;
   if (resume) record = RecordedRecipe(folder, group);
   if (record) group.Agree([&] { KeepChoices(loaded, folder, *record); });
-  const auto [made, plan] =
-      MakeTrainer(std::move(loaded),
-                  {.stop = options.stop, .group = options.group, .version = options.version});
+  const auto [made, plan] = MakeTrainer(std::move(loaded), {.stop = options.stop,
+                                                            .group = options.group,
+                                                            .version = options.version,
+                                                            .tokens = options.tokens});
   Trainer& trainer = *made;
   if (!resume) CheckRoom(trainer, plan, folder, options, group);  // before the folder is made
   group.Agree([&] {

@@ -11,6 +11,7 @@
 #include "config/recipe/recipe_parse.h"
 #include "dist/process_group.h"
 #include "report/tables/table.h"
+#include "train/inputs/token_store.h"
 #include "train/validation/known_base.h"
 
 namespace tandem::train {
@@ -39,6 +40,7 @@ struct RunOptions {
   // What validating the base model gives: the first one of the model's similarity is taken in place
   // of the validation before the first step, and the run writes the bytes of one that made it.
   std::vector<KnownBase> bases;
+  SharedTokens* tokens = nullptr;  // token ids that runs of this process share; null: none
   // The run's model is that of the best validation after at least one step, also where the base
   // model was better; without it a run in which no step was better keeps the base.
   bool trained_model = false;

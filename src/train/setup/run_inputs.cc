@@ -88,11 +88,11 @@ void ReadModelAndData(RunInputs& inputs, const StopRequest& stop) {
 }
 
 // Makes the token ids of the run's texts with the model's tokenizer.
-ExampleTexts Tokenised(const RunInputs& inputs) {
+ExampleTexts Tokenised(const RunInputs& inputs, SharedTokens* shared) {
   std::span<const uint32_t> mined;
   if (inputs.mining) mined = inputs.mining->document_of;
   return MakeExampleTexts(inputs.data.set, inputs.data.set.positive_grade, inputs.data.training,
-                          *inputs.model, inputs.prompts, inputs.run.threads, mined);
+                          *inputs.model, inputs.prompts, inputs.run.threads, mined, shared);
 }
 
 // The fingerprint of the base model depends on its parameters, on its settings and, through the
@@ -111,7 +111,7 @@ InputFingerprints FingerprintsOf(const RunInputs& inputs) {
 
 }  // namespace
 
-RunInputs ReadInputs(ResolvedRun run, const StopRequest& stop) {
+RunInputs ReadInputs(ResolvedRun run, const StopRequest& stop, SharedTokens* shared) {
   RunInputs inputs;
   inputs.run = std::move(run);
   ReadModelAndData(inputs, stop);
@@ -122,7 +122,7 @@ RunInputs ReadInputs(ResolvedRun run, const StopRequest& stop) {
     CheckMiningMemory(inputs.run, *inputs.mining, inputs.model->embedding_width());
   }
   const Clock::time_point start = Clock::now();
-  inputs.texts = Tokenised(inputs);
+  inputs.texts = Tokenised(inputs, shared);
   inputs.seconds.tokenising = SecondsSince(start);
   StopIfAsked(stop);
   inputs.fingerprints = FingerprintsOf(inputs);

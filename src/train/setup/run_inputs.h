@@ -48,9 +48,10 @@ struct RunInputs {
   const config::Recipe& recipe() const { return run.loaded.recipe; }
 };
 
-// Reads model and data and makes the token ids; each process of a group does this by itself. Asks
+// Reads model and data and makes the token ids, or takes those that `shared` has (null: none); each
+// process of a group does this by itself. Asks
 // `stop` between these parts and then throws Interrupted, with nothing written. Throws the errors
 // of LoadRunModel, ReadRunData and the checks of train/setup and train/mining.
-RunInputs ReadInputs(ResolvedRun run, const StopRequest& stop);
+RunInputs ReadInputs(ResolvedRun run, const StopRequest& stop, SharedTokens* shared = nullptr);
 
 }  // namespace tandem::train

@@ -125,7 +125,7 @@ std::unique_ptr<dist::GradientReducer> MakeReducer(const Trainer& trainer) {
 // others.
 RunInputs ReadAgreedInputs(config::LoadedRecipe loaded, const TrainerOptions& options) {
   const auto read = [&] {
-    return ReadInputs(ResolveRun(std::move(loaded), options.group), options.stop);
+    return ReadInputs(ResolveRun(std::move(loaded), options.group), options.stop, options.tokens);
   };
   if (!dist::IsShared(options.group)) return read();
   std::optional<RunInputs> inputs;

@@ -29,7 +29,8 @@ struct TrainerOptions {
   // have the same recipe, data, base model, program and instruction sets; an error names what
   // differs.
   dist::ProcessGroup* group = nullptr;
-  std::string version;  // the program's version
+  std::string version;             // the program's version
+  SharedTokens* tokens = nullptr;  // token ids that runs of this process share; null: none
 };
 
 // Each member is made from the inputs and from the members before it. Members that are not const

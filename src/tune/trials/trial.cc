@@ -70,6 +70,7 @@ void TrainTrial(const config::LoadedRecipe& recipe, const SearchFolder& folder,
                               .ignore_limits = options.ignore_limits,
                               .pause_share = options.share,
                               .bases = options.bases,
+                              .tokens = options.tokens,
                               .trained_model = true,
                               .observers = {&keep}});
 }

@@ -9,6 +9,7 @@
 #include "base/process/interrupt.h"
 #include "config/tune/tune_recipe.h"
 #include "dist/process_group.h"
+#include "train/inputs/token_store.h"
 #include "train/validation/known_base.h"
 #include "tune/search_folder.h"
 
@@ -21,7 +22,8 @@ struct TrialOptions {
   StopRequest stop;
   dist::ProcessGroup* group = nullptr;
   bool ignore_limits = false;
-  std::vector<train::KnownBase> bases;  // validations of the base that need not be made again
+  std::vector<train::KnownBase> bases;    // validations of the base that need not be made again
+  train::SharedTokens* tokens = nullptr;  // of all trials
 };
 
 // The values that a trial's recipe has besides those of its configuration: how often it validates,

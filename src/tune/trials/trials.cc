@@ -68,7 +68,8 @@ std::string TrainOrSay(const SearchContext& search, const SearchPlan& plan, cons
                 .stop = search.options.stop,
                 .group = search.options.group,
                 .ignore_limits = search.options.ignore_limits,
-                .bases = KnownBases(search, plan, work.trial)});
+                .bases = KnownBases(search, plan, work.trial),
+                .tokens = &search.tokens});
     return "";
   } catch (const RecipeError& error) {
     if (!may_fail) throw;

@@ -68,6 +68,47 @@ TEST(TokenStore, KnowsTheTokensOfPromptsWhereSomebodyAsks) {
   EXPECT_GT(with.bytes(), without.bytes());
 }
 
+// Whatever decides the ids is looked at: the same are taken, others are made.
+TEST(SharedTokens, OnlyIdsOfTheSameTextsPromptsAndLengthsAreShared) {
+  const model::WordTokenizer tokenizer(997), another(65537);
+  const std::vector<std::string> texts = {"a b", "c d", "e f"};
+  const auto words = [](const char* words) {
+    return [words](size_t) { return std::string_view(words); };
+  };
+  const TokenStoreInput input{.count = 3,
+                              .text = [&](size_t i) { return std::string_view(texts[i]); },
+                              .wanted = [](size_t i) { return i != 1; },
+                              .prompt = words("p "),
+                              .max_length = 4};
+  SharedTokens shared;
+  const auto made_of = [&](const TokenStoreInput& one, const text::Tokenizer& by, int kind = 0) {
+    const int64_t before = shared.made();
+    EXPECT_EQ(shared.Of(kind, by, one).hash(), TokenStore(by, one).hash());
+    return shared.made() - before;
+  };
+  EXPECT_EQ(made_of(input, tokenizer), 1);
+  EXPECT_EQ(made_of(input, tokenizer), 0);
+  EXPECT_EQ(made_of(input, tokenizer, 1), 1);
+  EXPECT_EQ(made_of(input, tokenizer), 0);  // each kind has its place
+  EXPECT_EQ(made_of(input, another), 1);
+  TokenStoreInput changed = input;
+  changed.text = words("a b");
+  EXPECT_EQ(made_of(changed, another), 1);
+  changed.prompt = words("q ");
+  EXPECT_EQ(made_of(changed, another), 1);
+  changed.prompt = nullptr;
+  EXPECT_EQ(made_of(changed, another), 1);
+  changed.max_length = 3;
+  EXPECT_EQ(made_of(changed, another), 1);
+  changed.wanted = [](size_t) { return true; };
+  EXPECT_EQ(made_of(changed, another), 1);
+  changed.prompt_tokens = [](std::string_view) { return 0; };
+  EXPECT_EQ(made_of(changed, another), 1);
+  changed.count = 2;
+  EXPECT_EQ(made_of(changed, another), 1);
+  EXPECT_EQ(made_of(changed, another), 0);
+}
+
 TEST(TokenStore, OfNothingIsEmpty) {
   const model::WordTokenizer tokenizer(997);
   const TokenStore store(tokenizer, {});

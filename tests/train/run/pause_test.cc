@@ -84,6 +84,20 @@ class PauseTest : public testing::Test {
 };
 
 // 48 queries in batches of 8 are 18 steps in 3 epochs, with a validation at every second one.
+// The second run takes the ids that the first one made, and learns the same.
+TEST_F(PauseTest, RunsOfOneProcessShareTokenIds) {
+  SharedTokens tokens;
+  for (const char* run : {"first", "second"}) {
+    RunTraining(Recipe(), {.output = Path(run), .tokens = &tokens});
+  }
+  EXPECT_EQ(tokens.made(), 2);  // queries and documents
+  RunTraining(Recipe({"model.query_prompt=\"find: \""}),
+              {.output = Path("prompted"), .tokens = &tokens});
+  EXPECT_EQ(tokens.made(), 3);
+  const std::string weights = "model/model.safetensors";
+  EXPECT_EQ(ReadFile(Path("first") / weights), ReadFile(Path("second") / weights));
+}
+
 TEST_F(PauseTest, APausedRunEndsInTheBytesOfOneThatWasNot) {
   Train("whole", 1);
   Train("paused", 1.0 / 9);
