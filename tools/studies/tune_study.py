@@ -310,7 +310,7 @@ def study_set(bench, name):
     best = max(range(len(runs)), key=lambda at: best_dev(runs[at]))
     again = [bench.kept(f"again-{name}-{best}-{seed}", lambda seed=seed: grid_run(bench, name, best, seed))
              for seed in AGAIN_SEEDS]
-    searches = {"the same point, trained again": [run["test"] for run in again],
+    searches = {"the grid's best point, trained again": [run["test"] for run in again],
                 "`tandem tune`, the models that it made": [tuned(found) for found in tunes],
                 "`tandem tune`, its choices among the grid's runs":
                     [base if found["point"] is None else runs[found["point"]]["test"] for found in tunes]}
