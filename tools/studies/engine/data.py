@@ -260,7 +260,8 @@ def fingerprint(folder):
         folders.sort()
         for name in sorted(files):
             path = os.path.join(root, name)
-            if name.endswith((".jsonl", ".tsv")) and name != "mined.jsonl":  # of these and the base
+            if name.endswith((".jsonl", ".tsv")) and name not in ("mined.jsonl", "grades.jsonl",
+                                                                   "teacher.jsonl"):  # of these and the base
                 digest.update(os.path.relpath(path, folder).encode() + b"\0")
                 with open(path, "rb") as file:
                     digest.update(hashlib.sha256(file.read()).digest())

@@ -92,6 +92,7 @@ def arm_table(study, rows, chosen):
     for arm in study.arms.values():
         own = {key: value for key, value in arm.recipe.items() if common.get(key) != value}
         sets = keys_of(own) + (f"; goes on from {study.arms[arm.after].says}" if arm.after else "")
+        sets += f"; {arm.scored} by the whole model" if arm.scored else ""
         best = [keys_of(arm.points[chosen[data, arm.name]]) if (data, arm.name) in chosen else "-"
                 for data in study.data_trained()]
         final = [row for row in rows if row["arm"] == arm.name

@@ -10,7 +10,7 @@ KEYS = {"title", "question", "paper", "place", "notes", "select", "measures", "b
         "minutes", "data", "recipe", "grid", "arms", "claims", "quick", "zero_shot"}
 REQUIRED = {"title", "question", "paper", "place", "select", "measures", "baseline", "seeds", "data",
             "arms", "claims"}
-ARM_KEYS = {"recipe", "grid", "data", "says", "after"}
+ARM_KEYS = {"recipe", "grid", "data", "says", "after", "scored"}
 CLAIM_KEYS = {"says", "paper", "arm", "against", "data", "measure", "expect"}
 QUICK_KEYS = {"seeds", "recipe", "grid", "data", "zero_shot"}
 BASE = "base"  # the name of the untrained model as an arm of a claim
@@ -28,6 +28,7 @@ class Arm:
     points: tuple  # of dicts: what the grid adds to the recipe, in a fixed order
     data: tuple
     after: str | None = None  # the arm whose chosen models this one's training starts from
+    scored: str | None = None  # grades or teacher: what the whole model says of the training pairs
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,8 @@ class Study:
 
     def decides(self):
         """All that results depend on: everything but the words of the page."""
-        arms = [[arm.name, arm.recipe, arm.points, arm.data, *([arm.after] if arm.after else [])]
-                for arm in self.arms.values()]
+        arms = [[arm.name, arm.recipe, arm.points, arm.data,
+                 *(more for more in (arm.after, arm.scored) if more)] for arm in self.arms.values()]
         data = {name: {key: value for key, value in spec.items() if key != "says"}
                 for name, spec in self.data.items()}
         return [self.budget, self.select, self.measures, self.baseline, self.seeds, self.recipe, data,
@@ -124,8 +125,11 @@ def read_arms(path, table, recipe, grid, quick, data):
         if after is not None and (after not in arms or set(named) - set(arms[after].data)):
             raise PlanError(f"{path}: {where}: after is {after!r}, where an arm above it that is trained on the "
                             "same data was expected")
+        scored = arm.get("scored")
+        if scored not in (None, "grades", "teacher"):
+            raise PlanError(f"{path}: {where}: scored is {scored!r}, where grades or teacher was expected")
         merged = recipe | flatten(arm.get("recipe", {})) | flatten(quick.get("recipe", {}))
-        arms[name] = Arm(name, arm.get("says", name), merged, points_of(path, where, own), named, after)
+        arms[name] = Arm(name, arm.get("says", name), merged, points_of(path, where, own), named, after, scored)
     sizes = {name: len(arm.points) for name, arm in arms.items()}
     if len(set(sizes.values())) > 1:
         few, many = min(sizes, key=sizes.get), max(sizes, key=sizes.get)

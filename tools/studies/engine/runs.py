@@ -113,6 +113,8 @@ class Workshop:
         for name, spec in self.study.data.items():
             if "mined_negatives" in spec:
                 self.mine(name, spec)
+            for kind in {arm.scored for arm in self.study.arms_of(name) if arm.scored}:
+                self.score(name, kind)
 
     def data(self, name, part):
         return os.path.join(self.folder, "data", name, part)
@@ -130,7 +132,7 @@ class Workshop:
 
     def recipe(self, data, arm, point, seed):
         values = {"seed": seed, "model.base": os.path.abspath(self.options.model),
-                  "data.train": os.path.abspath(self.taught(data)),
+                  "data.train": os.path.abspath(self.taught(data, arm)),
                   "validation.data": os.path.abspath(self.data(data, "eval")),
                   "validation.split": "dev", "validation.measure": self.study.select,
                   "train.keep_checkpoints": 1,
@@ -146,6 +148,8 @@ class Workshop:
                   if key not in ("seed", "model.base", "data.train", "validation.data")}
         if arm.after is not None:
             values["after"] = self.recipe_hash(data, self.study.arms[arm.after], self.chosen[data, arm.after])
+        if arm.scored is not None:
+            values["scored"] = arm.scored
         return hash_of([values, self.fingerprints[data], os.path.basename(self.options.model.rstrip("/"))])
 
     def make_base(self):
@@ -175,9 +179,19 @@ class Workshop:
                       str(spec["mined_negatives"]), "--range", spec.get("mined_range", "10:100"),
                       "--precision", self.options.precision], quiet=True)
 
-    def taught(self, name):
-        """What a set is trained on: a folder, or the lines with mined negatives."""
+    def taught(self, name, arm=None):
+        """What a set is trained on: a folder, or the lines with mined negatives or with scores."""
+        if arm is not None and arm.scored:
+            return self.data(name, f"{arm.scored}.jsonl")
         return self.data(name, MINED if "mined_negatives" in self.study.data[name] else "train")
+
+    def score(self, name, kind):
+        """Writes the training pairs of a set with what the whole model says of them."""
+        output = self.data(name, f"{kind}.jsonl")
+        if not os.path.exists(output):
+            self.program(["score", "--model", self.options.model, "--pairs", self.taught(name), "--as", kind,
+                          "--to", "flag_embedding", "--output", output, "--precision", self.options.precision],
+                         quiet=True)
 
     def run_folder(self, data, arm, point, seed=None):
         folder = os.path.join(self.folder, "runs", data, arm.name, f"point-{point + 1}")
