@@ -1,39 +1,23 @@
 #include "commands/run_recipe.h"
 
-#include <sstream>
-#include <string_view>
 #include <utility>
 
 #include "base/error.h"
 #include "base/files/files.h"
 #include "commands/catalogues.h"
-#include "config/recipe/recipe_parse.h"
+#include "config/recipe/recorded_recipes.h"
 
 namespace tandem::app {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Returns the settings of the command line, which comments at the top of recipe.given.toml name,
-// one on each line (train/run/run_records.h).
-std::vector<std::string> SetsAbove(const std::string& text) {
-  constexpr std::string_view kStart = "#   --set ";
-  std::vector<std::string> sets;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line) && line.starts_with('#');) {
-    if (line.starts_with(kStart)) sets.push_back(line.substr(kStart.size()));
-  }
-  return sets;
-}
-
 std::optional<config::Recipe> ReadRecipe(const fs::path& file, bool given) {
   if (!fs::exists(file)) return std::nullopt;
   try {
     const std::string text = ReadFile(file);
-    const std::vector<std::string> sets = given ? SetsAbove(text) : std::vector<std::string>();
-    return config::ParseRecipe(text, file.native(), sets, AllCatalogues(),
-                               config::IdleKeys::kAccept)
-        .recipe;
+    const auto read = given ? &config::ReadGivenRecipe : &config::ReadResolvedRecipe;
+    return read(text, file.native(), AllCatalogues());
   } catch (const Error&) {
     return std::nullopt;
   }

@@ -13,9 +13,9 @@
 #include "base/log.h"
 #include "config/quantity.h"
 #include "config/recipe/recipe_text.h"
+#include "config/recipe/recorded_recipes.h"
 #include "sampling/catalogue.h"
 #include "train/run/checkpoint.h"
-#include "train/run/run_records.h"
 
 namespace tandem::train {
 namespace {
@@ -262,7 +262,8 @@ Continuation CompareWithRecord(const Trainer& trainer, const RunFolder& folder,
     return run;
   }
   config::Recipe& recipe = run.loaded.recipe;
-  Record record{ReadResolvedRecipe(*text, folder.recipe().native(), run.loaded.catalogues), {}};
+  Record record{config::ReadResolvedRecipe(*text, folder.recipe().native(), run.loaded.catalogues),
+                {}};
   record.plan = MakePlan(record.recipe, *trainer.sampler);
   run.extended = IsLonger(run.plan, recipe, record);
   const bool same_warmup = recipe.schedule.warmup == record.recipe.schedule.warmup;

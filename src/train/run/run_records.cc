@@ -56,16 +56,6 @@ std::string ResolvedRecipeText(const config::LoadedRecipe& loaded, const Resolve
          config::FormatRecipe(PortableRecipe(loaded.recipe), loaded.recipe, loaded.catalogues);
 }
 
-config::Recipe ReadResolvedRecipe(std::string_view text, std::string_view name,
-                                  config::RecipeCatalogues catalogues) {
-  config::LoadedRecipe loaded =
-      config::ParseRecipe(text, name, {}, catalogues, config::IdleKeys::kAccept);
-  if (!loaded.positions.contains("data.masks.query_text")) {
-    loaded.recipe.data.masks.query_text = false;
-  }
-  return std::move(loaded.recipe);
-}
-
 std::string GivenRecipeText(const config::LoadedRecipe& loaded, std::string_view version,
                             const std::vector<std::string>& flags) {
   std::string text = fmt::format("# {} as it was given to tandem {}.\n", loaded.file, version);

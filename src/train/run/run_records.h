@@ -1,4 +1,5 @@
-// The recipe files of a run folder: the recipe as it was given, and with every value resolved.
+// Writes the recipe files of a run folder: the recipe as it was given, and with every value
+// resolved. config/recipe/recorded_recipes.h reads them.
 #pragma once
 
 #include <string>
@@ -18,11 +19,6 @@ struct ResolvedRecord {
 // Returns the text of recipe.resolved.toml: the recipe with every value. Every path is cut to its
 // last part and `output` is left out, so that the same run in another place writes the same bytes.
 std::string ResolvedRecipeText(const config::LoadedRecipe& loaded, const ResolvedRecord& record);
-
-// Reads the text of recipe.resolved.toml; `name` is the file's name. Keys that the version that
-// wrote it did not know get values that describe what that version did, not today's defaults.
-config::Recipe ReadResolvedRecipe(std::string_view text, std::string_view name,
-                                  config::RecipeCatalogues catalogues);
 
 // Returns the text of recipe.given.toml: the recipe's file as it is, after comments with Tandem's
 // version, each `--set` in its order, and `flags` (such as "--seed 7").

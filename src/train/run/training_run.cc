@@ -14,6 +14,7 @@
 #include "base/json/json_reader.h"
 #include "base/log.h"
 #include "base/process/memory.h"
+#include "config/recipe/recorded_recipes.h"
 #include "report/records/metrics_row.h"
 #include "tensor/memory/page_arena.h"
 #include "train/checks/extension.h"
@@ -51,7 +52,7 @@ std::optional<std::string> RecordedRecipe(const RunFolder& folder, dist::Process
 // checkpoints of a finished run.
 void KeepChoices(config::LoadedRecipe& loaded, const RunFolder& folder, const std::string& record) {
   const config::Recipe begun =
-      ReadResolvedRecipe(record, folder.recipe().native(), loaded.catalogues);
+      config::ReadResolvedRecipe(record, folder.recipe().native(), loaded.catalogues);
   config::Recipe& recipe = loaded.recipe;
   if (!loaded.positions.contains("data.masks.query_text")) {
     recipe.data.masks.query_text = begun.data.masks.query_text;

@@ -9,9 +9,9 @@
 #include "base/files/files.h"
 #include "base/json/json.h"
 #include "base/json/json_reader.h"
+#include "config/recipe/recorded_recipes.h"
 #include "report/records/run_log.h"
 #include "train/run/run_folder.h"
-#include "train/run/run_records.h"
 
 namespace tandem::tune {
 namespace {
@@ -35,7 +35,7 @@ Json BaseOf(const SearchContext& search, int64_t trial) {
   if (!std::filesystem::exists(run.recipe())) return {};
   const report::RunLog log = report::ReadRunLog(run.metrics());
   if (log.validations.empty() || log.validations.front().step != 0) return {};
-  const config::Recipe recipe = train::ReadResolvedRecipe(
+  const config::Recipe recipe = config::ReadResolvedRecipe(
       ReadFile(run.recipe()), run.recipe().native(), search.tune.recipe.catalogues);
   Json measures = Json::array();
   for (const report::NamedNumber& measure : log.validations.front().measures) {
