@@ -33,8 +33,10 @@ std::string WordsOfAll(const ReportInput& input) {
 }  // namespace
 
 std::string ValidationWords(const RunRecord& run) {
-  if (!run.validation) return "";
-  const ValidationFacts& facts = *run.validation;
+  return run.validation ? ValidationWords(*run.validation) : "";
+}
+
+std::string ValidationWords(const ValidationFacts& facts) {
   const std::string ranked =
       facts.documents && facts.corpus && *facts.documents < *facts.corpus
           ? fmt::format(", ranked among {} of {} documents", GroupedCount(*facts.documents),

@@ -12,6 +12,7 @@ namespace tandem::report {
 // documents"; "400 queries of packages, split dev". Without numbers that an earlier version did not
 // write down. "" where the run has no recipe to read, or none that validates.
 std::string ValidationWords(const RunRecord& run);
+std::string ValidationWords(const ValidationFacts& facts);
 
 // Says whether the queries of `dataset` chose the best step of the run.
 bool ChoseTheStep(const RunRecord& run, const DatasetFacts& dataset);

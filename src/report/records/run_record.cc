@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/files/files.h"
 #include "config/recipe/recipe_text.h"
+#include "config/recipe/recorded_recipes.h"
 #include "config/recipe/sources.h"
 #include "sampling/audit/audit_file.h"
 
@@ -87,6 +88,14 @@ KeyValues KeysOf(const config::Recipe& recipe, config::RecipeCatalogues catalogu
   return keys;
 }
 
+void AddInputs(const fs::path& folder, config::RecipeCatalogues catalogues, RunRecord& run) {
+  std::vector<std::string> problems;
+  run.inputs = ReadRunInputs(folder, catalogues, problems);
+  for (const std::string& problem : problems) {
+    run.missing.push_back(fmt::format("{}: {}", run.name, problem));
+  }
+}
+
 void ReadRecipe(const fs::path& path, config::RecipeCatalogues catalogues, RunRecord& run) {
   if (!fs::exists(path)) {
     run.missing.push_back(run.name +
@@ -95,9 +104,8 @@ void ReadRecipe(const fs::path& path, config::RecipeCatalogues catalogues, RunRe
   }
   run.recipe_text = ReadFile(path);
   try {
-    const config::Recipe recipe = config::ParseRecipe(run.recipe_text, path.native(), {},
-                                                      catalogues, config::IdleKeys::kAccept)
-                                      .recipe;
+    const config::Recipe recipe =
+        config::ReadResolvedRecipe(run.recipe_text, path.native(), catalogues);
     run.recipe = FactsOf(recipe);
     run.validation = ValidationFactsOf(recipe);
     run.keys = KeysOf(recipe, catalogues);
@@ -253,6 +261,7 @@ RunRecord ReadRun(const fs::path& folder, config::RecipeCatalogues catalogues,
                   const std::string& name) {
   RunRecord run{.name = name.empty() ? NameOf(folder) : name};
   ReadRecipe(folder / "recipe.resolved.toml", catalogues, run);
+  AddInputs(folder, catalogues, run);
   run.log = ReadLog(folder / "metrics.jsonl", &ReadRunLog, run);
   const TimingLog timing = ReadLog(folder / "timing.jsonl", &ReadTimingLog, run);
   AddMachine(timing, run);

@@ -11,6 +11,7 @@
 #include "config/recipe/recipe_parse.h"
 #include "report/records/draws_by_score.h"
 #include "report/records/pass_row.h"
+#include "report/records/run_inputs.h"
 #include "report/records/run_log.h"
 
 namespace tandem::report {
@@ -70,6 +71,7 @@ struct RunRecord {
   std::optional<DrawsByScore> draws_by_score;  // none: the run has no first scores
   // Sentences about files that the folder lacks or that are broken.
   std::vector<std::string> missing;
+  RunInputs inputs = {};
 };
 
 // Reads what is there; what is missing or broken is said in `missing` and left out. `name` is the

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "report/sweep/input_names.h"
 #include "report/sweep/sweep_parts.h"
 #include "report/tables/numbers.h"
 
@@ -11,8 +12,14 @@ namespace {
 
 const SweepData& First(const Sweep& sweep) { return sweep.data.front(); }
 
-std::string Columns(const SweepData& data) {
-  return fmt::format("{}, {}", data.measure, data.validation ? "validation" : data.name);
+// Of several data sets of validation each has its name.
+std::string Columns(const Sweep& sweep, const SweepData& data) {
+  const auto like = std::count_if(sweep.data.begin(), sweep.data.end(), [&](const SweepData& one) {
+    return one.validation && one.measure == data.measure;
+  });
+  if (data.measure.empty()) return "measure";
+  if (!data.validation) return fmt::format("{}, {}", data.measure, data.name);
+  return fmt::format("{}, {}", data.measure, like > 1 ? data.Words() : "validation");
 }
 
 // "mean 0.1713 [0.1604, 0.1822] over 3 seeds".
@@ -32,11 +39,14 @@ std::string BestWords(const Sweep& sweep) {
                                   ValueWords(ValueOf(data, best), ResultsOf(data, best)));
   if (gain) words += fmt::format(", {} beside its base", Signed(gain->mean));
   words += ".";
-  if (sweep.groups.size() > 1) {
+  const auto compared =
+      std::count_if(sweep.groups.begin(), sweep.groups.end(),
+                    [&](const RecipeGroup& group) { return ValueOf(data, group).has_value(); });
+  if (compared > 1) {
     words += fmt::format(
         " It is the best of {} groups on the data that compared them, which makes it look a little "
         "better than it is; data that chose nothing say how good it is.",
-        sweep.groups.size());
+        compared);
   }
   return words;
 }
@@ -44,6 +54,7 @@ std::string BestWords(const Sweep& sweep) {
 std::string DataWordsOf(const Sweep& sweep) {
   std::string validations, evaluations;
   for (const SweepData& data : sweep.data) {
+    if (data.name.empty()) continue;
     std::string& words = data.validation ? validations : evaluations;
     words += fmt::format("{}{} on {}", words.empty() ? "" : "; ", data.measure, data.name);
   }
@@ -65,7 +76,7 @@ PageTable GroupTable(const Sweep& sweep) {
                   .columns = {{"Group"}, {"Seeds", true}},
                   .sortable = true};
   for (size_t i = 0; i < sweep.data.size(); ++i) {
-    table.columns.push_back({Columns(sweep.data[i]), true, i == 0});
+    table.columns.push_back({Columns(sweep, sweep.data[i]), true, i == 0});
   }
   for (const RecipeGroup& group : sweep.groups) {
     std::vector<PageCell> row = {ForeignCell(group.name),
@@ -109,11 +120,13 @@ std::vector<size_t> RunsByMeasure(const Sweep& sweep) {
 }
 
 PageTable RunTable(const Sweep& sweep) {
-  PageTable table{.caption = fmt::format("Runs, by {}", First(sweep).measure),
+  PageTable table{.caption = First(sweep).measure.empty()
+                                 ? std::string("Runs")
+                                 : fmt::format("Runs, by {}", First(sweep).measure),
                   .columns = {{"Run"}, {"Group"}, {"Seed", true}, {"Steps", true}, {"State"}},
                   .sortable = true};
   for (size_t i = 0; i < sweep.data.size(); ++i) {
-    table.columns.push_back({Columns(sweep.data[i]), true, i == 0});
+    table.columns.push_back({Columns(sweep, sweep.data[i]), true, i == 0});
   }
   std::vector<std::string> groups(sweep.input.runs.size(), "-");
   for (const RecipeGroup& group : sweep.groups) {
@@ -154,10 +167,20 @@ std::vector<std::string> LeftOutSentences(const Sweep& sweep) {
     if (!First(sweep).results[run]) without.push_back(run);
   }
   if (!without.empty()) {
+    sentences.push_back(fmt::format(
+        "Finished, but without {} on {}, and in no mean of it: {}.",
+        First(sweep).measure.empty() ? "a measure" : First(sweep).measure,
+        First(sweep).name.empty() ? "any data" : First(sweep).name, NamesOf(sweep, without)));
+  }
+  std::vector<size_t> by_name;
+  for (const size_t run : sweep.RunsThatAre(RunState::kFinished)) {
+    if (IsKnownByName(sweep.input.runs[run])) by_name.push_back(run);
+  }
+  if (!by_name.empty() && sweep.input.runs.size() > 1) {
     sentences.push_back(
-        fmt::format("Finished, but without {} on {}, and in no mean of it: {}.",
-                    First(sweep).measure.empty() ? "a measure" : First(sweep).measure,
-                    First(sweep).name, NamesOf(sweep, without)));
+        fmt::format("Neither a checkpoint nor recipe.given.toml says which data these were trained "
+                    "on, so that the name of their folder alone does: {}.",
+                    NamesOf(sweep, by_name)));
   }
   for (const std::string& folder : sweep.options.unread) {
     sentences.push_back(folder + " could not be opened, so that runs in it are not here.");

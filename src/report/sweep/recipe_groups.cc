@@ -56,13 +56,14 @@ bool ComesWithItsEntry(std::span<const RecipeGroup> groups, const DifferingKey& 
   return true;
 }
 
-// The key before its value; of two keys of one last part, with their tables.
+// The key before its value; of two keys of one last part, and of validation.data, which would read
+// as the training data, with their tables.
 std::string Word(const DifferingKey& key, std::span<const DifferingKey> keys) {
   const std::string leaf = LeafOf(key.path);
   const auto same = std::count_if(keys.begin(), keys.end(), [&](const DifferingKey& other) {
     return LeafOf(other.path) == leaf;
   });
-  return same > 1 ? key.path : leaf;
+  return same > 1 || key.path == "validation.data" ? key.path : leaf;
 }
 
 // The parts of a name in the order of the keys' paths, the objective first.
@@ -140,11 +141,11 @@ bool IsAsideOfGroups(std::string_view path) {
   return path == "seed" || path == "threads" || path == "output" || path.starts_with("logging.");
 }
 
-std::vector<RecipeGroup> GroupsByRecipe(const std::vector<RunRecord>& runs,
+std::vector<RecipeGroup> GroupsByRecipe(const std::vector<KeyValues>& of_runs,
                                         std::span<const size_t> numbers) {
   std::vector<RecipeGroup> groups;
   for (const size_t number : numbers) {
-    KeyValues keys = runs[number].keys;
+    KeyValues keys = of_runs[number];
     std::erase_if(keys, [](const auto& key) { return IsAsideOfGroups(key.first); });
     const auto same = std::find_if(groups.begin(), groups.end(),
                                    [&](const RecipeGroup& group) { return group.keys == keys; });

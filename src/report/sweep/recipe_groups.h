@@ -24,8 +24,9 @@ struct RecipeGroup {
   KeyValues keys;  // without those aside of groups
 };
 
-// Groups the runs with the given numbers, in the order in which they come. They must have recipes.
-std::vector<RecipeGroup> GroupsByRecipe(const std::vector<RunRecord>& runs,
+// Groups the runs with the given numbers by their keys, in the order in which they come. They must
+// have recipes.
+std::vector<RecipeGroup> GroupsByRecipe(const std::vector<KeyValues>& of_runs,
                                         std::span<const size_t> numbers);
 
 // A key that not all groups have alike.

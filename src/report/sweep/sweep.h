@@ -11,6 +11,7 @@
 #include "eval/significance/mean_interval.h"
 #include "report/page/page.h"
 #include "report/sweep/recipe_groups.h"
+#include "report/sweep/run_state.h"
 
 namespace tandem::report {
 
@@ -21,13 +22,6 @@ struct SweepOptions {
   std::string measure;
   std::vector<std::string> unread = {};  // folders that could not be opened
 };
-
-enum class RunState {
-  kFinished,
-  kUnfinished,  // its log has no end
-  kBroken       // no recipe or no log that can be read
-};
-RunState StateOf(const RunRecord& run);
 
 // What a run came to, and what its base model has on the same data.
 struct RunResult {
@@ -59,9 +53,11 @@ struct Sweep {
   const ReportInput& input;
   SweepOptions options;
   std::vector<RunState> states;     // of each run
+  std::vector<KeyValues> run_keys;  // of each run, with names of its data (input_names.h)
   std::vector<RecipeGroup> groups;  // of finished runs; the best on the first data come first
   std::vector<DifferingKey> keys;
-  // Validations, those of most runs first, then evaluations; at least one.
+  // Validations, those of most finished runs first, then evaluations; at least one. Where no run
+  // has a result it is called "".
   std::vector<SweepData> data;
 
   std::vector<size_t> RunsThatAre(RunState state) const;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/files/files.h"
+#include "config/test_catalogue.h"
 #include "report/example_run.h"
 #include "support/temporary_folder.h"
 
@@ -70,6 +71,16 @@ TEST_F(RunRecordTest, CountsRepeatedWorkOnceOnTheWayToTheBest) {
   EXPECT_EQ(run.seconds_to_best, 3 + 5);
   EXPECT_EQ(SecondsOf(run, "steps"), 3 + 4 + 5 + 6);
   EXPECT_EQ(run.machine.front().value, "2");
+}
+
+TEST_F(RunRecordTest, KeysThatAnOlderRecordLacksAreWhatItsVersionDid) {
+  Write("recipe.resolved.toml", config::kLeast);
+  const auto value = [&] {
+    return ReadRun(folder_.path(), config::kTestCatalogues).keys.at("data.masks.query_text").text;
+  };
+  EXPECT_EQ(value(), "false");
+  Write("recipe.resolved.toml", config::kLeast + "data.masks.query_text = true\n");
+  EXPECT_EQ(value(), "true");
 }
 
 TEST_F(RunRecordTest, SaysWhatIsBroken) {

@@ -12,25 +12,23 @@ using testing::SizeIs;
 KeyValue Text(std::string text) { return {.text = std::move(text)}; }
 KeyValue Number(double number, std::string text) { return {std::move(text), number}; }
 
-RunRecord RunWith(KeyValues keys) { return {.name = "run", .keys = std::move(keys)}; }
-
 // Two seeds of infonce at two rates, and mann_whitney, which has a margin and no temperature.
-std::vector<RunRecord> Runs() {
+std::vector<KeyValues> Runs() {
   const auto infonce = [](const char* seed, double rate, const char* text) {
-    return RunWith({{"seed", Text(seed)},
-                    {"threads", Text(seed)},
-                    {"logging.every", Text(seed)},
-                    {"objective.name", Text("infonce")},
-                    {"objective.temperature", Number(0.05, "0.05")},
-                    {"optimizer.learning_rate", Number(rate, text)},
-                    {"train.batch", Number(32, "32")}});
+    return KeyValues({{"seed", Text(seed)},
+                      {"threads", Text(seed)},
+                      {"logging.every", Text(seed)},
+                      {"objective.name", Text("infonce")},
+                      {"objective.temperature", Number(0.05, "0.05")},
+                      {"optimizer.learning_rate", Number(rate, text)},
+                      {"train.batch", Number(32, "32")}});
   };
   return {infonce("1", 1e-5, "1e-05"), infonce("2", 1e-5, "1e-05"), infonce("1", 1e-4, "0.0001"),
-          RunWith({{"seed", Text("1")},
-                   {"objective.name", Text("mann_whitney")},
-                   {"objective.margin", Number(1, "1")},
-                   {"optimizer.learning_rate", Number(1e-4, "0.0001")},
-                   {"train.batch", Number(32, "32")}})};
+          KeyValues({{"seed", Text("1")},
+                     {"objective.name", Text("mann_whitney")},
+                     {"objective.margin", Number(1, "1")},
+                     {"optimizer.learning_rate", Number(1e-4, "0.0001")},
+                     {"train.batch", Number(32, "32")}})};
 }
 
 std::vector<RecipeGroup> Groups() {
@@ -61,9 +59,9 @@ TEST(RecipeGroups, OfOneRecipeIsNamedByItsObjective) {
 }
 
 TEST(RecipeGroups, AKeyThatIsNotSetIsNamedToo) {
-  const std::vector<RunRecord> runs = {
-      RunWith({{"objective.name", Text("infonce")}, {"data.limit", Number(100, "100")}}),
-      RunWith({{"objective.name", Text("infonce")}})};
+  const std::vector<KeyValues> runs = {
+      KeyValues({{"objective.name", Text("infonce")}, {"data.limit", Number(100, "100")}}),
+      KeyValues({{"objective.name", Text("infonce")}})};
   const size_t numbers[] = {0, 1};
   const std::vector<RecipeGroup> groups = GroupsByRecipe(runs, numbers);
   ASSERT_THAT(groups, SizeIs(2));
@@ -72,11 +70,11 @@ TEST(RecipeGroups, AKeyThatIsNotSetIsNamedToo) {
 }
 
 TEST(RecipeGroups, AKeyThatOnlyComesBesideAnotherOnesValueIsNotNamed) {
-  const std::vector<RunRecord> runs = {
-      RunWith({{"objective.name", Text("mann_whitney")}, {"objective.bank", Number(0, "0")}}),
-      RunWith({{"objective.name", Text("mann_whitney")},
-               {"objective.bank", Number(1000, "1000")},
-               {"objective.bank_max_age", Number(9, "9")}})};
+  const std::vector<KeyValues> runs = {
+      KeyValues({{"objective.name", Text("mann_whitney")}, {"objective.bank", Number(0, "0")}}),
+      KeyValues({{"objective.name", Text("mann_whitney")},
+                 {"objective.bank", Number(1000, "1000")},
+                 {"objective.bank_max_age", Number(9, "9")}})};
   const size_t numbers[] = {0, 1};
   const std::vector<RecipeGroup> groups = GroupsByRecipe(runs, numbers);
   EXPECT_EQ(groups[0].name, "bank 0");
@@ -84,8 +82,8 @@ TEST(RecipeGroups, AKeyThatOnlyComesBesideAnotherOnesValueIsNotNamed) {
 }
 
 TEST(RecipeGroups, DifferingKeysAreSortedByTheirValues) {
-  std::vector<RunRecord> runs = Runs();
-  runs[2].keys["optimizer.learning_rate"] = Number(2e-4, "0.0002");
+  std::vector<KeyValues> runs = Runs();
+  runs[2]["optimizer.learning_rate"] = Number(2e-4, "0.0002");
   const size_t numbers[] = {3, 2, 1};
   const std::vector<DifferingKey> keys = DifferingKeys(GroupsByRecipe(runs, numbers));
   // The temperature and the margin come with the objective, whose name says all.
@@ -98,8 +96,8 @@ TEST(RecipeGroups, DifferingKeysAreSortedByTheirValues) {
 }
 
 TEST(RecipeGroups, AParameterThatHasTwoValuesForOneEntryDiffers) {
-  std::vector<RunRecord> runs = Runs();
-  runs[2].keys["objective.temperature"] = Number(0.02, "0.02");
+  std::vector<KeyValues> runs = Runs();
+  runs[2]["objective.temperature"] = Number(0.02, "0.02");
   const size_t numbers[] = {0, 2, 3};
   const std::vector<RecipeGroup> groups = GroupsByRecipe(runs, numbers);
   EXPECT_EQ(groups[1].name, "infonce, temperature 0.02, learning_rate 0.0001");

@@ -125,6 +125,63 @@ TEST(Sweep, RunsOfOtherValidationDataAreNotCompared) {
   EXPECT_TRUE(Holds(MakeSweepReport(sweep).front().bytes, "and in no mean of it: c1."));
 }
 
+TEST(Sweep, ValidationDataOfOneNameAndOtherPathsAreNotCompared) {
+  ReportInput input = InputOf(Three());
+  for (RunRecord& run : input.runs) {
+    run.keys["validation.data"] = {"packages", std::nullopt};
+    run.inputs.paths["validation.data"] = "/d/old/packages";
+  }
+  input.runs[5].inputs.paths["validation.data"] = "/d/new/packages";
+  const Sweep sweep = MakeSweep(input, {});
+  ASSERT_EQ(sweep.data.size(), 2u);
+  EXPECT_EQ(sweep.data[0].name, "queries of old/packages, split dev");
+  EXPECT_EQ(sweep.data[1].name, "queries of new/packages, split dev");
+  EXPECT_FALSE(sweep.data[0].results[5]);
+  EXPECT_EQ(sweep.groups.front().name,
+            "infonce, learning_rate 0.0001, validation.data old/packages");
+  const std::string page = MakeSweepReport(sweep).front().bytes;
+  EXPECT_TRUE(Holds(page, "It is the best of 2 groups on the data that compared them"));
+  EXPECT_TRUE(Holds(page, "ndcg@10, validation on queries of new/packages, split dev</th>"));
+}
+
+TEST(Sweep, NamesRunsWhoseDataOnlyANameTells) {
+  ReportInput input = InputOf({{.name = "a"}, {.name = "b", .seed = 2}});
+  for (RunRecord& run : input.runs) run.keys["data.train"] = {"mini", std::nullopt};
+  input.runs[0].inputs.paths["data.train"] = "/x/mini";
+  EXPECT_THAT(SweepSentences(MakeSweep(input, {})),
+              testing::Contains(testing::EndsWith("the name of their folder alone does: b.")));
+}
+
+TEST(Sweep, RunsThatHaveNotFinishedChooseNeitherDataNorMeasure) {
+  std::vector<MadeRun> made = Three();
+  for (size_t i = 1; i < made.size(); ++i) made[i].finished = false;
+  ReportInput input = InputOf(made);
+  for (size_t i = 1; i < made.size(); ++i) {
+    input.runs[i].validation->data = "elsewhere";
+    for (ValidationRow& row : input.runs[i].log.validations) row.measures.front().name = "map";
+  }
+  input.runs.push_back(RunOf({.name = "torn"}));
+  input.runs.back().keys.clear();
+  input.runs.back().validation->data = "nowhere";
+  const Sweep sweep = MakeSweep(input, {});
+  ASSERT_EQ(sweep.data.size(), 1u);
+  EXPECT_EQ(sweep.data.front().name, "queries of packages, split dev");
+  EXPECT_EQ(sweep.data.front().measure, "ndcg@10");
+  ASSERT_TRUE(ValueOf(sweep.data.front(), sweep.groups.front()));
+  EXPECT_EQ(ValueOf(sweep.data.front(), sweep.groups.front())->mean, 0.5);
+}
+
+TEST(Sweep, AMeasureOfOneOfSeveralDataSetsIsOnItsQueries) {
+  ReportInput input = InputOf({{.name = "a"}});
+  for (ValidationRow& row : input.runs[0].log.validations) {
+    row.measures.push_back({"ndcg@10[one]", 0.3});
+  }
+  input.runs[0].validation = ValidationFacts{.data = "one, two", .queries = 56};
+  const Sweep sweep = MakeSweep(input, {});
+  ASSERT_EQ(sweep.data.size(), 2u);
+  EXPECT_EQ(sweep.data[1].name, "those of one among 56 queries of one, two");
+}
+
 std::string FileOf(const Sweep& sweep, const std::string& path) {
   for (const ReportFile& file : MakeSweepReport(sweep)) {
     if (file.path == path) return file.bytes;
