@@ -38,6 +38,11 @@ Figure DrawsFigure(const RunRecord& run, size_t colour) {
     series.points.push_back({static_cast<double>(run.queries_by_draws[i]), static_cast<double>(i)});
   }
   if (run.queries_by_draws.size() == kMostDraws + 1) figure.categories.back() += " or more";
+  if (run.damaged_passes > 0) {
+    figure.note = fmt::format(
+        "Without the draws of {} whose records are damaged.",
+        run.damaged_passes == 1 ? "one epoch" : fmt::format("{} epochs", run.damaged_passes));
+  }
   figure.series.push_back(std::move(series));
   return figure;
 }
@@ -84,6 +89,15 @@ Figure DrawsByScoreFigure(const RunRecord& run, const DrawsByScore& draws) {
   return figure;
 }
 
+std::string WhyNoFirstScores(const RunRecord& run) {
+  if (run.first_scores_damaged) {
+    return run.name + ": the file of the scores that queries had before training is damaged.";
+  }
+  return run.name +
+         ": the scores that queries had before training were not recorded; samplers that go by "
+         "none have none, and earlier versions did not keep them.";
+}
+
 }  // namespace
 
 void AddSampling(const ReportInput& input, Page& page) {
@@ -92,7 +106,9 @@ void AddSampling(const ReportInput& input, Page& page) {
     for (size_t i = 0; i < input.runs.size(); ++i) {
       const RunRecord& run = input.runs[i];
       if (run.passes.empty()) {
-        page.Paragraph(run.name + ": the sampler leaves nothing out and keeps no records.");
+        page.Paragraph(run.name + (run.damaged_passes > 0
+                                       ? ": the records of all epochs are damaged."
+                                       : ": the sampler leaves nothing out and keeps no records."));
         continue;
       }
       page.AddTable(PassTable(run));
@@ -102,11 +118,7 @@ void AddSampling(const ReportInput& input, Page& page) {
           if (run.draws_by_score) page.AddFigure(DrawsByScoreFigure(run, *run.draws_by_score));
         });
       }
-      if (!run.draws_by_score) {
-        page.Paragraph(run.name +
-                       ": the scores that queries had before training were not recorded; samplers "
-                       "that go by none have none, and earlier versions did not keep them.");
-      }
+      if (!run.draws_by_score) page.Paragraph(WhyNoFirstScores(run));
     }
   });
 }

@@ -47,7 +47,8 @@ std::vector<PassFile> ReadPasses(const fs::path& sampling, size_t most) {
     PassFile& pass = passes.emplace_back(PassFile{.name = file.filename().native()});
     try {
       pass.row = RowOf(sampling::ReadPassRecord(file));
-    } catch (const DataError&) {  // the row stays none
+    } catch (const DataError& error) {  // the row stays none
+      pass.fault = error.what();
     }
   }
   return passes;

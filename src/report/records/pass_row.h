@@ -36,6 +36,7 @@ struct PassRow {
 struct PassFile {
   std::string name;
   std::optional<PassRow> row;
+  std::string fault = {};  // why there is no row
 };
 
 // Reads the records in `sampling`, by epoch; none where there is no such folder. At most `most` of

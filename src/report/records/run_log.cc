@@ -9,19 +9,27 @@
 namespace tandem::report {
 namespace {
 
-// Calls `take` with the row of each line, where `read` finds one; returns the number of others.
+struct UnreadableLines {
+  size_t count = 0;
+  int64_t first = 0;  // from 1
+};
+
+// Calls `take` with the row of each line, where `read` finds one, while `at` is the line's number;
+// returns which lines are others.
 template <typename Read, typename Take>
-size_t ReadLines(const std::filesystem::path& path, const Read& read, const Take& take) {
-  size_t unreadable = 0;
+UnreadableLines ReadLines(const std::filesystem::path& path, const Read& read, const Take& take,
+                          int64_t& at) {
+  UnreadableLines unreadable;
   if (!std::filesystem::exists(path)) return unreadable;
   data::Warnings ignored;
   data::LineReader reader(path, ignored);
   std::string_view line;
   while (reader.Next(&line)) {
+    at = reader.line_number();
     if (auto row = read(line)) {
       std::visit(take, std::move(*row));
-    } else {
-      ++unreadable;
+    } else if (++unreadable.count == 1) {
+      unreadable.first = at;
     }
   }
   return unreadable;
@@ -37,11 +45,12 @@ const ValidationRow* RunLog::BestValidation() const {
 
 RunLog ReadRunLog(const std::filesystem::path& metrics) {
   RunLog log;
+  int64_t at = 0;
   const auto take = [&log](auto row, auto& rows) {
     log.step = std::max(log.step, row.step);
     rows.push_back(std::move(row));
   };
-  log.unreadable_lines =
+  const UnreadableLines unreadable =
       ReadLines(metrics, ReadMetricsRow,
                 Overloaded{[&](StepRow row) { take(std::move(row), log.steps); },
                            [&](ValidationRow row) { take(std::move(row), log.validations); },
@@ -49,19 +58,27 @@ RunLog ReadRunLog(const std::filesystem::path& metrics) {
                            [&](FinishedRow row) {
                              log.step = std::max(log.step, row.step);
                              log.finished = std::move(row);
-                           }});
+                             log.finished_line = at;
+                           }},
+                at);
+  log.unreadable_lines = unreadable.count;
+  log.first_unreadable = unreadable.first;
   return log;
 }
 
 TimingLog ReadTimingLog(const std::filesystem::path& timing) {
   TimingLog log;
-  log.unreadable_lines =
+  int64_t at = 0;
+  const UnreadableLines unreadable =
       ReadLines(timing, ReadTimingRow,
                 Overloaded{[&](StartRow row) { log.starts.push_back(std::move(row)); },
                            [&](StepTimeRow row) { log.steps.push_back(row); },
                            [&](ValidationTimeRow row) { log.validations.push_back(row); },
                            [&](MiningTimeRow row) { log.minings.push_back(row); },
-                           [&](EndRow row) { log.ends.push_back(row); }});
+                           [&](EndRow row) { log.ends.push_back(row); }},
+                at);
+  log.unreadable_lines = unreadable.count;
+  log.first_unreadable = unreadable.first;
   return log;
 }
 

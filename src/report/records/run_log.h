@@ -18,7 +18,9 @@ struct RunLog {
   std::vector<ValidationRow> validations;
   std::vector<MiningRow> minings;
   std::optional<FinishedRow> finished;  // of a run that came to its end
+  int64_t finished_line = 0;            // of the file, from 1
   size_t unreadable_lines = 0;          // the last line of a killed run may be cut
+  int64_t first_unreadable = 0;         // of these lines
 
   // The newest validation that was the best one so far; null: there is none.
   const ValidationRow* BestValidation() const;
@@ -32,6 +34,7 @@ struct TimingLog {
   std::vector<MiningTimeRow> minings;
   std::vector<EndRow> ends;
   size_t unreadable_lines = 0;
+  int64_t first_unreadable = 0;
 };
 
 // An empty log where there is no file. They throw DataError for a file that cannot be opened.

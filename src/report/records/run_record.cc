@@ -140,9 +140,12 @@ std::vector<float> FirstScoresOf(const fs::path& folder, RunRecord& run) {
   if (!fs::exists(file)) return {};
   try {
     return sampling::ReadFirstScores(file);
-  } catch (const DataError&) {
+  } catch (const DataError& error) {
     run.missing.push_back(
-        fmt::format("{}: sampling/{} is damaged.", run.name, sampling::kFirstScoresName));
+        fmt::format("{}: sampling/{} is damaged, so that nobody knows who was "
+                    "drawn by the first score: {}.",
+                    run.name, sampling::kFirstScoresName, error.what()));
+    run.first_scores_damaged = true;
     return {};
   }
 }
@@ -153,7 +156,10 @@ void AddPasses(const fs::path& folder, RunRecord& run) {
   DrawsByScoreReader by_score(FirstScoresOf(folder, run));
   for (const PassFile& file : ReadPasses(folder, kMostPasses)) {
     if (!file.row) {  // a run goes on without a record that was damaged
-      run.missing.push_back(fmt::format("{}: sampling/{} is damaged.", run.name, file.name));
+      run.missing.push_back(
+          fmt::format("{}: sampling/{} is damaged, and its epoch is in no number of draws: {}.",
+                      run.name, file.name, file.fault));
+      ++run.damaged_passes;
       continue;
     }
     run.passes.push_back(*file.row);
@@ -165,11 +171,12 @@ void AddPasses(const fs::path& folder, RunRecord& run) {
   run.queries_by_draws = QueriesByDraws(draws);
 }
 
-void SayUnreadable(std::string_view file, size_t lines, RunRecord& run) {
+void SayUnreadable(std::string_view file, size_t lines, int64_t first, RunRecord& run) {
   if (lines == 0) return;
-  run.missing.push_back(fmt::format("{}: {} of {} cannot be read.", run.name,
-                                    lines == 1 ? "one line" : fmt::format("{} lines", lines),
-                                    file));
+  run.missing.push_back(
+      lines == 1 ? fmt::format("{}: one line of {} cannot be read: line {}.", run.name, file, first)
+                 : fmt::format("{}: {} lines of {} cannot be read, line {} the first of them.",
+                               run.name, lines, file, first));
 }
 
 // Reads a log where there is one.
@@ -181,7 +188,7 @@ Log ReadLog(const fs::path& path, Log (*read)(const fs::path&), RunRecord& run) 
     return {};
   }
   Log log = read(path);
-  SayUnreadable(name, log.unreadable_lines, run);
+  SayUnreadable(name, log.unreadable_lines, log.first_unreadable, run);
   return log;
 }
 

@@ -68,7 +68,9 @@ struct RunRecord {
   // Says how many training queries were drawn 0, 1, 2, ... times in all epochs; the last number is
   // of kMostDraws times or more.
   std::vector<int64_t> queries_by_draws;
-  std::optional<DrawsByScore> draws_by_score;  // none: the run has no first scores
+  std::optional<DrawsByScore> draws_by_score;  // none: the run has no first scores to read
+  bool first_scores_damaged = false;
+  size_t damaged_passes = 0;  // epochs whose records cannot be read, of those that `passes` is of
   // Sentences about files that the folder lacks or that are broken.
   std::vector<std::string> missing;
   RunInputs inputs = {};

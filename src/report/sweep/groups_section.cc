@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "report/sweep/input_names.h"
 #include "report/sweep/sweep_parts.h"
 #include "report/tables/numbers.h"
 
@@ -97,6 +96,8 @@ std::string StateWords(RunState state) {
   switch (state) {
     case RunState::kFinished:
       return "finished";
+    case RunState::kRepeated:
+      return "finished, a repeat";
     case RunState::kUnfinished:
       return "not finished";
     case RunState::kBroken:
@@ -132,6 +133,7 @@ PageTable RunTable(const Sweep& sweep) {
   for (const RecipeGroup& group : sweep.groups) {
     for (const size_t run : group.runs) groups[run] = group.name;
   }
+  for (const Repeat& repeat : sweep.repeats) groups[repeat.run] = groups[repeat.of];
   for (const size_t i : RunsByMeasure(sweep)) {
     const RunRecord& run = sweep.input.runs[i];
     const auto seed = run.keys.find("seed");
@@ -144,56 +146,9 @@ PageTable RunTable(const Sweep& sweep) {
   return table;
 }
 
-std::string NamesOf(const Sweep& sweep, const std::vector<size_t>& runs) {
-  std::string names;
-  for (const size_t run : runs) names += (names.empty() ? "" : ", ") + sweep.input.runs[run].name;
-  return names;
-}
-
-// Names every run that no mean has.
-std::vector<std::string> LeftOutSentences(const Sweep& sweep) {
-  std::vector<std::string> sentences;
-  const std::vector<size_t> unfinished = sweep.RunsThatAre(RunState::kUnfinished);
-  if (!unfinished.empty()) {
-    sentences.push_back(
-        fmt::format("Not finished, and in no mean: {}.", NamesOf(sweep, unfinished)));
-  }
-  const std::vector<size_t> broken = sweep.RunsThatAre(RunState::kBroken);
-  if (!broken.empty()) {
-    sentences.push_back(fmt::format("Broken, and in no group: {}.", NamesOf(sweep, broken)));
-  }
-  std::vector<size_t> without;
-  for (const size_t run : sweep.RunsThatAre(RunState::kFinished)) {
-    if (!First(sweep).results[run]) without.push_back(run);
-  }
-  if (!without.empty()) {
-    sentences.push_back(fmt::format(
-        "Finished, but without {} on {}, and in no mean of it: {}.",
-        First(sweep).measure.empty() ? "a measure" : First(sweep).measure,
-        First(sweep).name.empty() ? "any data" : First(sweep).name, NamesOf(sweep, without)));
-  }
-  std::vector<size_t> by_name;
-  for (const size_t run : sweep.RunsThatAre(RunState::kFinished)) {
-    if (IsKnownByName(sweep.input.runs[run])) by_name.push_back(run);
-  }
-  if (!by_name.empty() && sweep.input.runs.size() > 1) {
-    sentences.push_back(
-        fmt::format("Neither a checkpoint nor recipe.given.toml says which data these were trained "
-                    "on, so that the name of their folder alone does: {}.",
-                    NamesOf(sweep, by_name)));
-  }
-  for (const std::string& folder : sweep.options.unread) {
-    sentences.push_back(folder + " could not be opened, so that runs in it are not here.");
-  }
-  return sentences;
-}
-
 void SayWhatIsLeftOut(const Sweep& sweep, Page& page) {
   for (const std::string& sentence : LeftOutSentences(sweep)) page.Missing(sentence);
-  for (const size_t run : sweep.RunsThatAre(RunState::kBroken)) {
-    for (const std::string& sentence : sweep.input.runs[run].missing) page.Missing(sentence);
-  }
-  for (const std::string& sentence : sweep.input.missing) page.Missing(sentence);
+  for (const std::string& sentence : ProblemSentences(sweep)) page.Missing(sentence);
 }
 
 bool HasABest(const Sweep& sweep) {
@@ -207,8 +162,10 @@ std::vector<std::string> SweepSentences(const Sweep& sweep) {
   if (HasABest(sweep)) {
     sentences.push_back(fmt::format("{} {}", sweep.groups.front().name, BestWords(sweep)));
   }
-  for (const std::string& one : LeftOutSentences(sweep)) sentences.push_back(one);
-  for (const std::string& one : AlikeSentences(sweep)) sentences.push_back(one);
+  for (const auto& some :
+       {LeftOutSentences(sweep), ProblemSentences(sweep), AlikeSentences(sweep)}) {
+    sentences.insert(sentences.end(), some.begin(), some.end());
+  }
   return sentences;
 }
 
@@ -222,10 +179,12 @@ void AddSweepSummary(const Sweep& sweep, Page& page) {
     html.In("strong", [&] { html.Foreign(sweep.groups.front().name); });
     html.Text(" " + BestWords(sweep));
   });
-  const auto finished = sweep.RunsThatAre(RunState::kFinished).size();
+  const size_t repeats = sweep.repeats.size();
+  const size_t finished = sweep.RunsThatAre(RunState::kFinished).size() + repeats;
   html.In("p", {{"class", "lead"}}, [&] {
-    html.Text(fmt::format("{}, of which {} finished, in {}. {}",
+    html.Text(fmt::format("{}, of which {} finished{}, in {}. {}",
                           Counted(sweep.input.runs.size(), "run", "runs"), finished,
+                          repeats == 0 ? "" : fmt::format(" ({} of them repeats)", repeats),
                           Counted(sweep.groups.size(), "group", "groups"), DataWordsOf(sweep)));
   });
   html.Break();

@@ -18,19 +18,19 @@ constexpr std::string_view kOwnSeed = "seed-*";
 
 bool IsOfModel(std::string_view key) { return key.starts_with("model."); }
 
-std::string TextOf(const KeyValues& keys, std::string_view key) {
+std::string KeyText(const KeyValues& keys, std::string_view key) {
   const auto found = keys.find(key);
   return found == keys.end() ? "" : found->second.text;
 }
 
 // The parts of the path at the key, with "seed-*" for the run's own seed; none where it is not
 // known, or the given recipe is not the one that the run used.
-std::vector<std::string> PartsOf(const RunRecord& run, std::string_view key) {
+std::vector<std::string> PathParts(const RunRecord& run, std::string_view key) {
   const auto found = run.inputs.paths.find(key);
   if (found == run.inputs.paths.end()) return {};
   const fs::path path = found->second;
-  if (path.filename().native() != TextOf(run.keys, key)) return {};
-  const std::string own = "seed-" + TextOf(run.keys, "seed");
+  if (path.filename().native() != KeyText(run.keys, key)) return {};
+  const std::string own = "seed-" + KeyText(run.keys, "seed");
   std::vector<std::string> parts;
   for (const fs::path& part : path) {
     parts.push_back(part.native() == own ? std::string(kOwnSeed) : part.native());
@@ -62,13 +62,13 @@ bool ReadAlike(const RunRecord& a, const RunRecord& b) {
 bool HaveOtherDataPaths(const RunRecord& a, const RunRecord& b) {
   return std::any_of(a.keys.begin(), a.keys.end(), [&](const auto& key) {
     if (!IsInputPath(key.first) || IsOfModel(key.first)) return false;
-    const auto x = PartsOf(a, key.first), y = PartsOf(b, key.first);
+    const auto x = PathParts(a, key.first), y = PathParts(b, key.first);
     return !x.empty() && !y.empty() && x != y;
   });
 }
 
 bool IsSameInput(const RunRecord& a, const RunRecord& b, std::string_view key) {
-  const auto x = PartsOf(a, key), y = PartsOf(b, key);
+  const auto x = PathParts(a, key), y = PathParts(b, key);
   const bool same_path = x.empty() || y.empty() || x == y;
   if (IsOfModel(key)) {
     // A fingerprint of the base says nothing of adapters. Different ones tell nothing: a base that
@@ -100,12 +100,12 @@ std::vector<Input> InputsOf(const std::vector<RunRecord>& runs, const std::vecto
     });
     if (found == inputs.end()) found = inputs.insert(inputs.end(), Input{});
     found->runs.push_back(run);
-    if (found->parts.empty()) found->parts = PartsOf(runs[run], key);
+    if (found->parts.empty()) found->parts = PathParts(runs[run], key);
     if (!found->fingerprint && !IsOfModel(key)) found->fingerprint = runs[run].inputs.data;
   };
   // Those of whom most is known come first, and what the others may be is the first of these.
   const auto known = [&](size_t run) {
-    return (runs[run].inputs.data ? 2 : 0) + (PartsOf(runs[run], key).empty() ? 0 : 1);
+    return (runs[run].inputs.data ? 2 : 0) + (PathParts(runs[run], key).empty() ? 0 : 1);
   };
   for (const int much : {3, 2, 1, 0}) {
     for (const size_t run : numbers) {
@@ -125,7 +125,7 @@ std::string LastParts(const std::vector<std::string>& parts, size_t most) {
 
 // The names of several inputs that are called `name`: as many last parts of their paths as tell
 // them apart, and where paths do not, a fingerprint.
-std::vector<std::string> NamesOf(const std::vector<Input>& inputs, const std::string& name) {
+std::vector<std::string> NamesOfInputs(const std::vector<Input>& inputs, const std::string& name) {
   size_t longest = 1;
   for (const Input& input : inputs) longest = std::max(longest, input.parts.size());
   std::vector<std::string> names;
@@ -163,7 +163,7 @@ std::vector<KeyValues> KeysWithInputNames(const std::vector<RunRecord>& runs) {
     const auto& [key, name] = what;
     const std::vector<Input> inputs = InputsOf(runs, numbers, key);
     if (inputs.size() < 2) continue;
-    const std::vector<std::string> names = NamesOf(inputs, name);
+    const std::vector<std::string> names = NamesOfInputs(inputs, name);
     for (size_t i = 0; i < inputs.size(); ++i) {
       for (const size_t run : inputs[i].runs) keys[run][key].text = names[i];
     }
@@ -178,7 +178,7 @@ std::string ValidationName(const RunRecord& run, const KeyValues& keys) {
   std::string told;  // names that are longer than in the recipe
   for (const auto& [key, value] : keys) {
     if (!IsInputPath(key) || !key.starts_with(table)) continue;
-    if (value.text != TextOf(run.keys, key)) told += (told.empty() ? "" : ", ") + value.text;
+    if (value.text != KeyText(run.keys, key)) told += (told.empty() ? "" : ", ") + value.text;
   }
   const bool one = keys.contains("validation.data") && !facts.held_out;
   if (!told.empty()) facts.data = one ? told : fmt::format("{} ({})", facts.data, told);
@@ -189,7 +189,7 @@ std::string ValidationName(const RunRecord& run, const KeyValues& keys) {
 bool IsKnownByName(const RunRecord& run) {
   if (run.inputs.data) return false;
   return std::all_of(run.keys.begin(), run.keys.end(), [&](const auto& key) {
-    return !IsInputPath(key.first) || IsOfModel(key.first) || PartsOf(run, key.first).empty();
+    return !IsInputPath(key.first) || IsOfModel(key.first) || PathParts(run, key.first).empty();
   });
 }
 

@@ -70,6 +70,8 @@ Sweep MakeSweep(const ReportInput& input, const SweepOptions& options) {
   for (const RunRecord& run : input.runs) sweep.states.push_back(StateOf(run));
   sweep.run_keys = KeysWithInputNames(input.runs);
   sweep.groups = GroupsByRecipe(sweep.run_keys, sweep.RunsThatAre(RunState::kFinished));
+  sweep.repeats = TakeOutRepeats(input.runs, sweep.groups);
+  for (const Repeat& repeat : sweep.repeats) sweep.states[repeat.run] = RunState::kRepeated;
   sweep.data = ResultsByData(sweep, ChosenMeasure(sweep, options.measure));
   if (sweep.data.empty()) {
     sweep.data.push_back({.name = "", .validation = true, .measure = options.measure});

@@ -11,6 +11,7 @@
 #include "eval/significance/mean_interval.h"
 #include "report/page/page.h"
 #include "report/sweep/recipe_groups.h"
+#include "report/sweep/repeats.h"
 #include "report/sweep/run_state.h"
 
 namespace tandem::report {
@@ -55,6 +56,7 @@ struct Sweep {
   std::vector<RunState> states;     // of each run
   std::vector<KeyValues> run_keys;  // of each run, with names of its data (input_names.h)
   std::vector<RecipeGroup> groups;  // of finished runs; the best on the first data come first
+  std::vector<Repeat> repeats;      // finished runs that are in no group
   std::vector<DifferingKey> keys;
   // Validations, those of most finished runs first, then evaluations; at least one. Where no run
   // has a result it is called "".

@@ -81,7 +81,7 @@ void AddSweepSampling(const Sweep& sweep, Page& page) {
   ReportInput few;
   for (size_t i = 0; i < std::min(kMostModels, sweep.groups.size()); ++i) {
     const RunRecord& run = sweep.input.runs[BestRunOf(sweep, sweep.groups[i])];
-    if (!run.passes.empty()) few.runs.push_back(run);
+    if (!run.passes.empty() || run.damaged_passes > 0) few.runs.push_back(run);
   }
   if (!few.runs.empty()) AddSampling(few, page);
 }

@@ -36,6 +36,12 @@ void AddLongTable(const PageTable& table, Page& page);
 // "3 runs", "1 run".
 std::string Counted(size_t n, std::string_view one, std::string_view several);
 
+// Which runs no mean has, and why.
+std::vector<std::string> LeftOutSentences(const Sweep& sweep);
+// What the files of runs lack or hold broken, with the file and the reason; runs of one problem in
+// one sentence.
+std::vector<std::string> ProblemSentences(const Sweep& sweep);
+
 // Of keys that were asked for and do not differ: what they are in all runs.
 std::vector<std::string> AlikeSentences(const Sweep& sweep);
 

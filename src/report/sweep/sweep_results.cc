@@ -97,7 +97,8 @@ std::string DataNameOf(const Sweep& sweep, size_t run, const std::string& measur
   return fmt::format("those of {} among {}", source, all);
 }
 
-SweepData* Find(std::vector<SweepData>& data, const std::string& name, const std::string& measure) {
+SweepData* FindData(std::vector<SweepData>& data, const std::string& name,
+                    const std::string& measure) {
   const auto found = std::find_if(data.begin(), data.end(), [&](const SweepData& one) {
     return one.name == name && one.measure == measure;
   });
@@ -112,14 +113,14 @@ void AddValidations(const Sweep& sweep, const std::vector<size_t>& choosing,
     for (const size_t run : choosing) {
       if (!ResultOfValidation(runs[run], part)) continue;
       const std::string name = DataNameOf(sweep, run, measure, part);
-      if (Find(data, name, part) == nullptr) {
+      if (FindData(data, name, part) == nullptr) {
         data.push_back({.name = name, .validation = true, .measure = part});
         data.back().results.resize(runs.size());
       }
     }
     for (size_t run = 0; run < runs.size(); ++run) {
       if (sweep.states[run] == RunState::kBroken) continue;
-      SweepData* const there = Find(data, DataNameOf(sweep, run, measure, part), part);
+      SweepData* const there = FindData(data, DataNameOf(sweep, run, measure, part), part);
       if (there != nullptr) there->results[run] = ResultOfValidation(runs[run], part);
     }
   }

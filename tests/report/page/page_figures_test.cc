@@ -55,5 +55,19 @@ TEST_F(PageFiguresTest, DrawsTsneBesideThePrincipalComponents) {
   EXPECT_THAT(FigureNames(page), testing::IsSupersetOf({"projection", "tsne"}));
 }
 
+TEST_F(PageFiguresTest, SaysWhichRecordsOfEpochsAreDamaged) {
+  WriteExampleRun(Run("mine"), {});
+  WriteFileAtomically(folder_.path() / "mine" / "sampling" / "pass-00000001.bin", "TDMPASS1");
+  WriteFileAtomically(folder_.path() / "mine" / "sampling" / "first-scores.bin", "TDMSCOR1");
+  const std::string page = PageOf(Read({"mine"}));
+  EXPECT_TRUE(Holds(page, "Without the draws of one epoch whose records are damaged."));
+  EXPECT_TRUE(Holds(page,
+                    "mine: the file of the scores that queries had before training is "
+                    "damaged."));
+  EXPECT_FALSE(Holds(page, "were not recorded"));
+  WriteFileAtomically(folder_.path() / "mine" / "sampling" / "pass-00000000.bin", "TDMPASS1");
+  EXPECT_TRUE(Holds(PageOf(Read({"mine"})), "mine: the records of all epochs are damaged."));
+}
+
 }  // namespace
 }  // namespace tandem::report

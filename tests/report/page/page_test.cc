@@ -237,7 +237,7 @@ TEST_F(PageTest, OfAHalfFinishedRunSaysWhatIsMissingAndShowsTheRest) {
   EXPECT_THAT(FigureNames(page), ElementsAre("loss", "learning-rate"));
   for (const char* sentence :
        {"half: there is no recipe.resolved.toml", "half: there is no timing.jsonl.",
-        "half: one line of metrics.jsonl cannot be read.", "half: the run has not finished.",
+        "half: one line of metrics.jsonl cannot be read: line ", "half: the run has not finished.",
         "half: no validation", "half: no model was evaluated",
         "half: the run did not write down its memory."}) {
     EXPECT_TRUE(Holds(page, sentence));

@@ -91,10 +91,16 @@ TEST_F(RunRecordTest, SaysWhatIsBroken) {
   Write("sampling/first-scores.bin", "TDMSCOR1");
   const RunRecord run = Read();
   EXPECT_EQ(run.log.steps.size(), 1);
-  EXPECT_THAT(run.missing, Contains(HasSubstr("3 lines of metrics.jsonl cannot be read")));
+  EXPECT_THAT(
+      run.missing,
+      Contains(HasSubstr("3 lines of metrics.jsonl cannot be read, line 1 the first of them.")));
   EXPECT_THAT(run.missing, Contains(HasSubstr("its recipe cannot be read")));
-  EXPECT_THAT(run.missing, Contains(HasSubstr("sampling/pass-00000000.bin is damaged")));
+  EXPECT_THAT(run.missing, Contains(HasSubstr("sampling/pass-00000000.bin is damaged, and its "
+                                              "epoch is in no number of draws: ")));
   EXPECT_THAT(run.missing, Contains(HasSubstr("sampling/first-scores.bin is damaged")));
+  EXPECT_EQ(run.damaged_passes, 1u);
+  EXPECT_TRUE(run.first_scores_damaged);
+  EXPECT_EQ(run.log.first_unreadable, 1);
   EXPECT_THAT(run.missing, Contains(HasSubstr("there is no timing.jsonl")));
   EXPECT_EQ(run.recipe_text, "seed = [");
 }

@@ -90,7 +90,48 @@ TEST(Sweep, LeavesOutAndNamesWhatHasNotFinishedOrIsBroken) {
   EXPECT_TRUE(Holds(page, "Not finished, and in no mean: a3."));
   EXPECT_TRUE(Holds(page, "Broken, and in no group: torn."));
   EXPECT_TRUE(Holds(page, "torn: there is no recipe."));
-  EXPECT_TRUE(Holds(page, "one seed"));
+  EXPECT_TRUE(Holds(page, "1 group has one seed and so no interval"));
+}
+
+TEST(Sweep, CountsEachSeedOnceAndNamesRepeats) {
+  std::vector<MadeRun> made = Three();
+  made.push_back({.name = "z1", .seed = 1, .value = 0.50});
+  made.push_back({.name = "z2", .seed = 2, .value = 0.53});
+  const ReportInput input = InputOf(made);
+  const Sweep sweep = MakeSweep(input, {});
+  EXPECT_THAT(sweep.groups[0].runs, ElementsAre(0, 1, 2));
+  EXPECT_EQ(ResultsOf(sweep.data.front(), sweep.groups[0]), 3u);
+  EXPECT_THAT(SweepSentences(sweep),
+              testing::IsSupersetOf(
+                  {AllOf(HasSubstr("same recipe, seed and values"), HasSubstr(": z1 (of a1).")),
+                   AllOf(HasSubstr("but other values"), HasSubstr(": z2 (of a2)."))}));
+  const std::string page = MakeSweepReport(sweep).front().bytes;
+  EXPECT_TRUE(Holds(page, "8 runs, of which 8 finished (2 of them repeats), in 3 groups."));
+  EXPECT_TRUE(Holds(page, "finished, a repeat"));
+}
+
+TEST(Sweep, SaysWhatIsWrongWithFilesOnThePageAndOnTheTerminal) {
+  ReportInput input = InputOf(Three());
+  for (const size_t i : {0, 1}) {
+    input.runs[i].missing = {input.runs[i].name + ": there is no timing.jsonl."};
+  }
+  input.runs[2].log.validations.erase(input.runs[2].log.validations.begin() + 1);
+  input.runs.push_back({.name = "begun", .keys = input.runs[0].keys});
+  input.runs.push_back({.name = "torn", .missing = {"torn: recipe.resolved.toml:3: no."}});
+  input.missing = {"a1: an evaluation cannot be read: report/x.evaluation.json: no."};
+  const Sweep sweep = MakeSweep(input, {});
+  EXPECT_THAT(sweep.groups[0].runs, ElementsAre(0, 1));
+  const std::vector<std::string> said = SweepSentences(sweep);
+  const std::string page = MakeSweepReport(sweep).front().bytes;
+  EXPECT_THAT(said, testing::Contains("Broken, and in no group: a3, torn."));
+  for (const char* sentence :
+       {"a1, a2: there is no timing.jsonl.", "begun: metrics.jsonl is empty.",
+        "torn: recipe.resolved.toml:3: no."}) {
+    EXPECT_THAT(said, testing::Contains(sentence));
+    EXPECT_TRUE(Holds(page, sentence));
+  }
+  EXPECT_THAT(said, testing::Contains(HasSubstr("a3/metrics.jsonl:0: finished.model_step is 20")));
+  EXPECT_THAT(said, testing::Contains(input.missing.front()));
 }
 
 TEST(Sweep, ALossIsBetterWhereItIsLower) {
@@ -222,7 +263,9 @@ TEST(Sweep, GainsAreColouredWhereTheIntervalLeavesOutZero) {
 }
 
 TEST(Sweep, SaysWhichRunsEndedAsTheirBase) {
-  ReportInput input = InputOf(Three());
+  std::vector<MadeRun> made = Three();
+  made[5].base = 0.45;  // above its best later one
+  ReportInput input = InputOf(made);
   input.runs[5].log.finished->model_step = 0;
   EXPECT_TRUE(Holds(MakeSweepReport(MakeSweep(input, {})).front().bytes,
                     "1 run ended as its base, since no validation was better than the one before "
