@@ -35,6 +35,24 @@ UnreadableLines ReadLines(const std::filesystem::path& path, const Read& read, c
   return unreadable;
 }
 
+// Cuts off what was done after `step`; of a span that reaches beyond it its share stays.
+void CutAfter(int64_t step, std::vector<StepSpan>& spans) {
+  while (!spans.empty() && spans.back().after >= step) spans.pop_back();
+  if (spans.empty() || spans.back().to <= step) return;
+  StepSpan& last = spans.back();
+  last.seconds *=
+      static_cast<double>(step - last.after) / static_cast<double>(last.to - last.after);
+  last.to = step;
+}
+
+void AddSpan(const StepTimeRow& row, int64_t after, std::vector<StepSpan>& spans) {
+  if (row.step <= after) {  // repeated steps of which no start row tells
+    while (!spans.empty() && spans.back().to >= row.step) spans.pop_back();
+    after = spans.empty() ? 0 : spans.back().to;
+  }
+  if (row.step > after) spans.push_back({after, row.step, row.seconds});
+}
+
 }  // namespace
 
 const ValidationRow* RunLog::BestValidation() const {
@@ -69,10 +87,19 @@ RunLog ReadRunLog(const std::filesystem::path& metrics) {
 TimingLog ReadTimingLog(const std::filesystem::path& timing) {
   TimingLog log;
   int64_t at = 0;
+  int64_t done = 0;  // steps before those of the next row
   const UnreadableLines unreadable =
       ReadLines(timing, ReadTimingRow,
-                Overloaded{[&](StartRow row) { log.starts.push_back(std::move(row)); },
-                           [&](StepTimeRow row) { log.steps.push_back(row); },
+                Overloaded{[&](StartRow row) {
+                             CutAfter(row.resumed_from, log.spans);
+                             done = row.resumed_from;
+                             log.starts.push_back(std::move(row));
+                           },
+                           [&](StepTimeRow row) {
+                             AddSpan(row, done, log.spans);
+                             done = row.step;
+                             log.steps.push_back(row);
+                           },
                            [&](ValidationTimeRow row) { log.validations.push_back(row); },
                            [&](MiningTimeRow row) { log.minings.push_back(row); },
                            [&](EndRow row) { log.ends.push_back(row); }},

@@ -26,10 +26,20 @@ struct RunLog {
   const ValidationRow* BestValidation() const;
 };
 
+// The steps from `after`, without it, to `to`, and how long they took.
+struct StepSpan {
+  int64_t after = 0;
+  int64_t to = 0;
+  double seconds = kNoNumber;
+};
+
 // timing.jsonl: the rows of every process that worked on the run.
 struct TimingLog {
   std::vector<StartRow> starts;
   std::vector<StepTimeRow> steps;
+  // What the steps took that the run went on with, each step once: a process that began from a
+  // checkpoint replaces what others did after it. Ascending.
+  std::vector<StepSpan> spans;
   std::vector<ValidationTimeRow> validations;
   std::vector<MiningTimeRow> minings;
   std::vector<EndRow> ends;

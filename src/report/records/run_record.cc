@@ -4,8 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 #include <string_view>
 
 #include "base/error.h"
@@ -13,6 +11,7 @@
 #include "config/recipe/recipe_text.h"
 #include "config/recipe/recorded_recipes.h"
 #include "config/recipe/sources.h"
+#include "report/records/run_times.h"
 #include "sampling/audit/audit_file.h"
 
 namespace tandem::report {
@@ -190,62 +189,6 @@ Log ReadLog(const fs::path& path, Log (*read)(const fs::path&), RunRecord& run) 
   Log log = read(path);
   SayUnreadable(name, log.unreadable_lines, log.first_unreadable, run);
   return log;
-}
-
-// The sum of the times that are numbers.
-template <typename Rows, typename Member>
-double SumOf(const Rows& rows, Member member) {
-  double sum = 0;
-  for (const auto& row : rows) sum += std::isfinite(row.*member) ? row.*member : 0;
-  return sum;
-}
-
-// The time of rows up to each step. A process that went on from a checkpoint repeats steps: its
-// rows replace those of the same steps.
-class Elapsed {
- public:
-  template <typename Rows>
-  explicit Elapsed(const Rows& rows) {
-    std::map<int64_t, double> by_step;
-    for (const auto& row : rows) {
-      by_step.erase(by_step.lower_bound(row.step), by_step.end());
-      if (std::isfinite(row.seconds)) by_step[row.step] = row.seconds;
-    }
-    double seconds = 0;
-    for (const auto& [step, part] : by_step) seconds_[step] = seconds += part;
-  }
-
-  double To(int64_t step) const {
-    const auto after = seconds_.upper_bound(step);
-    return after == seconds_.begin() ? 0 : std::prev(after)->second;
-  }
-
- private:
-  std::map<int64_t, double> seconds_;
-};
-
-void AddTimes(const TimingLog& timing, RunRecord& run) {
-  run.times = {{"steps", SumOf(timing.steps, &StepTimeRow::seconds)},
-               {"validation", SumOf(timing.validations, &ValidationTimeRow::seconds)},
-               {"mining", SumOf(timing.minings, &ValidationTimeRow::seconds)},
-               {"reading data", SumOf(timing.starts, &StartRow::read_seconds)},
-               {"making token ids", SumOf(timing.starts, &StartRow::tokenise_seconds)}};
-  std::erase_if(run.times, [](const TimePart& part) { return part.seconds <= 0; });
-  std::stable_sort(run.times.begin(), run.times.end(),
-                   [](const TimePart& a, const TimePart& b) { return a.seconds > b.seconds; });
-  for (const EndRow& end : timing.ends) {
-    run.most_memory_bytes = std::max(run.most_memory_bytes.value_or(0), end.most_memory_bytes);
-  }
-  const ValidationRow* best = run.log.BestValidation();
-  if (best == nullptr || run.times.empty()) return;
-  const Elapsed steps(timing.steps), validations(timing.validations), minings(timing.minings);
-  const auto until = [&](int64_t step) {
-    return steps.To(step) + validations.To(step) + minings.To(step);
-  };
-  run.seconds_to_best = until(best->step);
-  for (const ValidationRow& row : run.log.validations) {
-    run.seconds_to_validations.push_back(until(row.step));
-  }
 }
 
 // Adds what the newest process logged about its machine and its validation.

@@ -59,9 +59,12 @@ struct RunRecord {
   RunLog log;
   std::vector<TimePart> times;  // where the time went, the longest first
   // Time of the steps up to the best validation, with the validations among them; work that was
-  // repeated after an interruption counts once.
+  // repeated after an interruption counts once. Times are written every logging.every steps: of a
+  // row that reaches beyond the validation its share of steps counts. None where a row lacks its
+  // time, or where no row reaches to the validation.
   std::optional<double> seconds_to_best;
-  // The same time for each validation of the log; empty where the run wrote down no times.
+  // The same time for each validation of the log, not a number where there is none; empty where the
+  // run wrote down no times.
   std::vector<double> seconds_to_validations;
   std::optional<int64_t> most_memory_bytes;
   std::vector<PassRow> passes;

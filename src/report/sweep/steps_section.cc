@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <optional>
 
@@ -26,7 +27,8 @@ std::optional<double> PlaceOf(const RunRecord& run, size_t validation, Against a
     return static_cast<double>(run.log.validations[validation].step);
   }
   if (validation >= run.seconds_to_validations.size()) return std::nullopt;
-  return run.seconds_to_validations[validation];
+  const double seconds = run.seconds_to_validations[validation];
+  return std::isfinite(seconds) ? std::optional(seconds) : std::nullopt;
 }
 
 // The best value up to each validation, beside its place.

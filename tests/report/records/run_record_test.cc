@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <string>
 
@@ -71,6 +72,41 @@ TEST_F(RunRecordTest, CountsRepeatedWorkOnceOnTheWayToTheBest) {
   EXPECT_EQ(run.seconds_to_best, 3 + 5);
   EXPECT_EQ(SecondsOf(run, "steps"), 3 + 4 + 5 + 6);
   EXPECT_EQ(run.machine.front().value, "2");
+}
+
+TEST_F(RunRecordTest, ARowOfTimesThatReachesBeyondAValidationCountsWithItsShare) {
+  std::string metrics;
+  for (const int step : {0, 4, 14}) {
+    metrics += "{\"event\":\"validation\",\"step\":" + std::to_string(step) +
+               ",\"validation_map\":0.5,\"best\":" + (step == 4 ? "true" : "false") + "}\n";
+  }
+  Write("metrics.jsonl", metrics);
+  const std::string start = "{\"event\":\"start\",\"version\":\"1\",\"resumed_from\":0}\n";
+  const std::string validation = "{\"event\":\"validation\",\"step\":0,\"seconds\":1}\n";
+  const std::string ten = "{\"event\":\"step\",\"step\":10,\"seconds\":5}\n";
+  const std::string twenty = "{\"event\":\"step\",\"step\":20,\"seconds\":10}\n";
+  Write("timing.jsonl", start + validation + ten + twenty);
+  const RunRecord run = Read();
+  EXPECT_NEAR(*run.seconds_to_best, 1 + 5 * 0.4, 1e-12);
+  ASSERT_EQ(run.seconds_to_validations.size(), 3u);
+  EXPECT_NEAR(run.seconds_to_validations[2], 1 + 5 + 10 * 0.4, 1e-12);
+  // Killed after step 20, begun again from step 12: of the row to 20 two steps stay, and the
+  // process wrote of those from 12 to 20 anew.
+  Write("timing.jsonl", start + validation + ten + twenty +
+                            "{\"event\":\"start\",\"version\":\"1\",\"resumed_from\":12}\n" +
+                            "{\"event\":\"step\",\"step\":20,\"seconds\":16}\n");
+  EXPECT_NEAR(Read().seconds_to_validations[2], 1 + 5 + 10 * 0.2 + 16 * 0.25, 1e-12);
+  // Begun again beyond the last row: of the steps between nobody knows.
+  Write("timing.jsonl", start + validation + ten +
+                            "{\"event\":\"start\",\"version\":\"1\",\"resumed_from\":12}\n" +
+                            twenty);
+  EXPECT_TRUE(std::isnan(Read().seconds_to_validations[2]));
+  // No row reaches to the last validation, or one lacks its time: nobody knows.
+  Write("timing.jsonl", start + validation + ten);
+  EXPECT_NEAR(*Read().seconds_to_best, 3, 1e-12);
+  EXPECT_TRUE(std::isnan(Read().seconds_to_validations[2]));
+  Write("timing.jsonl", start + validation + "{\"event\":\"step\",\"step\":10}\n" + twenty);
+  EXPECT_FALSE(Read().seconds_to_best);
 }
 
 TEST_F(RunRecordTest, KeysThatAnOlderRecordLacksAreWhatItsVersionDid) {
