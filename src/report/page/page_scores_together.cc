@@ -10,9 +10,9 @@
 namespace tandem::report {
 namespace {
 
-// Of more models only the first is compared with each of the others: all pairs would be too many to
-// read.
-constexpr size_t kMostInPairs = 4;
+// Of more models the first is compared with each of the others, and of the others those that come
+// first, up to so many in all, with each other: all pairs would be too many to read.
+constexpr size_t kMostInPairs = 5;
 constexpr size_t kMostHistograms = 6;  // as many models have colours of their own
 
 std::vector<const LabelledEvaluation*> WithRoc(const EvaluationGroup& group) {
@@ -26,15 +26,26 @@ std::vector<const LabelledEvaluation*> WithRoc(const EvaluationGroup& group) {
 // The later one is told beside the earlier one, which is what it is compared with.
 std::vector<std::string> DominanceSentences(const std::vector<const LabelledEvaluation*>& models) {
   std::vector<std::string> sentences;
-  const size_t firsts = models.size() <= kMostInPairs ? models.size() : 1;
-  for (size_t i = 0; i < firsts; ++i) {
-    for (size_t j = i + 1; j < models.size(); ++j) {
+  for (size_t i = 0; i < std::min(models.size(), kMostInPairs); ++i) {
+    for (size_t j = i + 1; j < (i == 0 ? models.size() : std::min(models.size(), kMostInPairs));
+         ++j) {
       const std::optional<std::string> sentence = RocSentence(
           models[j]->label, *models[j]->record.roc, models[i]->label, *models[i]->record.roc);
       if (sentence) sentences.push_back(*sentence);
     }
   }
   return sentences;
+}
+
+// Which pairs DominanceSentences leaves out; "" where it has all.
+std::string PairsLeftOut(const std::vector<const LabelledEvaluation*>& models) {
+  if (models.size() <= kMostInPairs) return "";
+  std::string names;
+  for (size_t i = kMostInPairs; i < models.size(); ++i) {
+    names += (names.empty() ? "" : ", ") + models[i]->label;
+  }
+  return fmt::format("Compared with {} alone, since all pairs would be too many to read: {}.",
+                     models.front()->label, names);
 }
 
 // How finely the curves were compared: "201 to 203".
@@ -68,6 +79,8 @@ void AddRocDominance(const EvaluationGroup& group, Page& page) {
       page.html().In("li", [&] { page.html().Foreign(sentence); });
     }
   });
+  const std::string left_out = PairsLeftOut(models);
+  if (!left_out.empty()) page.html().In("p", [&] { page.html().Foreign(left_out); });
   page.html().Element(
       "p", {{"class", "note"}},
       fmt::format(

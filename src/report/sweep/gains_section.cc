@@ -1,8 +1,10 @@
 // The gain of each group over its base, data set by data set.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "report/sweep/sweep_parts.h"
 #include "report/tables/numbers.h"
@@ -44,10 +46,16 @@ void Shorten(std::vector<Gain>& gains, Figure& figure) {
   gains.erase(gains.begin() + half, gains.end() - half);
 }
 
+// What a gain is over: a validation's is over that of the model with which training began, an
+// evaluation's over the base as its folder holds it.
+std::string_view BaseWords(const SweepData& data) {
+  return data.validation ? "the start of training" : "the base model";
+}
+
 Figure GainFigure(const Sweep& sweep, const SweepData& data) {
   Figure figure{
       .name = "gain",
-      .title = fmt::format("Gain in {} over the base", data.measure),
+      .title = fmt::format("Gain in {} over {}", data.measure, BaseWords(data)),
       .description = fmt::format("Means over seeds with 95 % intervals, {}. A colour where "
                                  "the interval leaves out 0.",
                                  data.Words()),
@@ -76,11 +84,11 @@ Figure GainFigure(const Sweep& sweep, const SweepData& data) {
 }
 
 PageTable GainTable(const Sweep& sweep) {
-  PageTable table{.caption = "Gain over the base (mean, 95 % interval over seeds)",
-                  .columns = {{"Group"}},
-                  .sortable = true};
+  PageTable table{
+      .caption = "Gain (mean, 95 % interval over seeds)", .columns = {{"Group"}}, .sortable = true};
   for (const SweepData& data : sweep.data) {
-    table.columns.push_back({fmt::format("{}, {}", data.measure, data.Words()), true});
+    table.columns.push_back(
+        {fmt::format("{}, {}, over {}", data.measure, data.Words(), BaseWords(data)), true});
   }
   table.columns[1].matters = true;
   for (const RecipeGroup& group : sweep.groups) {
@@ -91,6 +99,49 @@ PageTable GainTable(const Sweep& sweep) {
     table.rows.push_back(std::move(row));
   }
   return table;
+}
+
+// The keys by which training begins with another model than the folder of model.base holds.
+std::vector<std::string> KeysOfAnotherStart(const RecipeGroup& group) {
+  std::vector<std::string> keys;
+  for (const char* const key : {"model.layers", "model.projection", "model.adapter"}) {
+    if (ValueIn(group, key) != nullptr) keys.emplace_back(key);
+  }
+  const KeyValue* const anew = ValueIn(group, "model.reinitialize_layers");
+  if (anew != nullptr && anew->number.value_or(0) > 0)
+    keys.emplace_back("model.reinitialize_layers");
+  const KeyValue* const head = ValueIn(group, "model.head");
+  if (head != nullptr && head->text == "true") keys.emplace_back("model.head");
+  return keys;
+}
+
+bool HasGains(const Sweep& sweep, bool validation) {
+  return std::any_of(sweep.data.begin(), sweep.data.end(), [&](const SweepData& data) {
+    return data.validation == validation && !GainsOf(sweep, data).empty();
+  });
+}
+
+// Gains on evaluations may be over another model than gains on validations.
+void SayWhatGainsAreOver(const Sweep& sweep, Page& page) {
+  size_t groups = 0;
+  std::set<std::string> keys;
+  for (const RecipeGroup& group : sweep.groups) {
+    const std::vector<std::string> here = KeysOfAnotherStart(group);
+    groups += here.empty() ? 0 : 1;
+    keys.insert(here.begin(), here.end());
+  }
+  if (!HasGains(sweep, false)) return;
+  std::string text =
+      "A gain on validations is over the model with which training began, measured at step 0; one "
+      "on evaluations is over the base model as its folder holds it.";
+  if (groups > 0) {
+    text += fmt::format(
+        " These are two models in {} ({}), so that gains of one kind there say nothing of gains of "
+        "the other.",
+        groups == sweep.groups.size() ? "all groups" : Counted(groups, "group", "groups"),
+        fmt::join(keys, ", "));
+  }
+  page.Paragraph(text);
 }
 
 // Runs whose best validation is the one before training, whose model is their base, therefore.
@@ -145,6 +196,7 @@ void AddSweepGains(const Sweep& sweep, Page& page) {
       }
     }
     AddLongTable(GainTable(sweep), page);
+    SayWhatGainsAreOver(sweep, page);
     if (sweep.groups.size() > 4) {
       page.Paragraph(
           "Each interval is one of many: of twenty groups that gain nothing, one has an interval "

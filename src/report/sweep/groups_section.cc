@@ -36,7 +36,10 @@ std::string BestWords(const Sweep& sweep) {
   const GroupMean gain = GainOf(data, best);
   std::string words = fmt::format("has the best {}: {}", data.measure,
                                   ValueWords(ValueOf(data, best), ResultsOf(data, best)));
-  if (gain) words += fmt::format(", {} beside its base", Signed(gain->mean));
+  if (gain) {
+    words += fmt::format(", {} beside {}", Signed(gain->mean),
+                         data.validation ? "its start" : "its base");
+  }
   words += ".";
   const auto compared =
       std::count_if(sweep.groups.begin(), sweep.groups.end(),

@@ -116,8 +116,21 @@ void AddLine(const SweepData& data, const DifferingKey& key, const Line& line, b
   }
 }
 
-Figure KeyFigure(const Sweep& sweep, const SweepData& data, const DifferingKey& key,
+// The key with those of its values alone of which a group has a mean on the data.
+DifferingKey WithMeans(const Sweep& sweep, const SweepData& data, DifferingKey key) {
+  std::erase_if(key.values, [&](const KeyValue& value) {
+    return std::none_of(sweep.groups.begin(), sweep.groups.end(), [&](const RecipeGroup& group) {
+      const KeyValue* const here = ValueIn(group, key.path);
+      return here != nullptr && *here == value && ValueOf(data, group);
+    });
+  });
+  return key;
+}
+
+// `all` has the values of all groups.
+Figure KeyFigure(const Sweep& sweep, const SweepData& data, const DifferingKey& all,
                  const std::vector<std::string>& series) {
+  const DifferingKey key = WithMeans(sweep, data, all);
   const bool numeric = IsNumeric(key);
   Figure figure{
       .name = "by-" + key.path,
@@ -128,7 +141,7 @@ Figure KeyFigure(const Sweep& sweep, const SweepData& data, const DifferingKey& 
       .x = {.label = numeric ? key.path : data.measure, .column = numeric ? key.path : "value"},
       .y = {.label = numeric ? data.measure : "", .column = numeric ? "value" : key.path}};
   std::replace(figure.name.begin(), figure.name.end(), '.', '-');
-  if (numeric) {
+  if (numeric && !key.values.empty()) {
     SetNumericAxis(key, figure);
   } else {
     for (const KeyValue& value : key.values) figure.categories.push_back(value.text);
@@ -203,8 +216,13 @@ std::vector<DifferingKey> ChosenKeys(const Sweep& sweep) {
     return keys;
   }
   for (const DifferingKey& key : sweep.keys) {
-    if (key.values.size() > 1 && keys.size() < kMostFigures) keys.push_back(key);
+    DifferingKey shown = WithMeans(sweep, sweep.data.front(), key);
+    if (shown.values.size() > 1) keys.push_back(std::move(shown));
   }
+  std::stable_sort(keys.begin(), keys.end(), [](const DifferingKey& a, const DifferingKey& b) {
+    return a.values.size() > b.values.size();
+  });
+  if (keys.size() > kMostFigures) keys.resize(kMostFigures);
   return keys;
 }
 

@@ -65,6 +65,7 @@ void AddGroup(const Sweep& sweep, size_t i, Against against, Figure& figure) {
   style.thin = true;
   std::vector<Series> lines;
   for (const size_t run : group.runs) {
+    if (!sweep.data.front().results[run]) continue;  // validated on other data
     Series line = style;
     line.points = BestSoFar(sweep.input.runs[run], sweep.data.front().measure, against);
     if (line.points.empty()) continue;
@@ -118,6 +119,7 @@ struct BestFacts {
 BestFacts FactsOf(const Sweep& sweep, const RecipeGroup& group) {
   BestFacts facts;
   for (const size_t i : group.runs) {
+    if (!sweep.data.front().results[i]) continue;
     const RunRecord& run = sweep.input.runs[i];
     const ValidationRow* const best = run.log.BestValidation();
     if (best == nullptr) continue;
@@ -152,6 +154,20 @@ PageTable StepTable(const Sweep& sweep) {
   return table;
 }
 
+void SayWhoIsElsewhere(const Sweep& sweep, Page& page) {
+  size_t others = 0;
+  for (const size_t run : sweep.RunsThatAre(RunState::kFinished)) {
+    const bool validated = sweep.input.runs[run].log.BestValidation() != nullptr;
+    if (validated && !sweep.data.front().results[run]) ++others;
+  }
+  if (others == 0) return;
+  page.Paragraph(fmt::format(
+      "{} validated on other data or by another measure {} not here: {} values cannot be compared "
+      "with these.",
+      others == 1 ? "A run that was" : Counted(others, "run that was", "runs that were"),
+      others == 1 ? "is" : "are", others == 1 ? "its" : "their"));
+}
+
 }  // namespace
 
 void AddSweepSteps(const Sweep& sweep, Page& page) {
@@ -163,6 +179,7 @@ void AddSweepSteps(const Sweep& sweep, Page& page) {
       return;
     }
     AddLongTable(StepTable(sweep), page);
+    SayWhoIsElsewhere(sweep, page);
     page.Figures([&] {
       for (const Against against : {Against::kSteps, Against::kSeconds}) {
         Figure figure = ProgressFigure(sweep, against);

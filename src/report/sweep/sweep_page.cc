@@ -25,23 +25,28 @@ size_t BestRunOf(const Sweep& sweep, const RecipeGroup& group) {
   return best;
 }
 
-// The evaluations of the best runs of the first groups, and those that are of no run.
+// The evaluations of the best runs of the first groups, and those that are of no run: bases first,
+// with which the others are compared, then those of the best group, the next one, and so on.
 ReportInput InputOfModels(const Sweep& sweep) {
   ReportInput few{.title = sweep.input.title, .seed = sweep.input.seed};
   std::vector<size_t> chosen;
+  std::ptrdiff_t bases = 0;
   for (size_t i = 0; i < std::min(kMostModels, sweep.groups.size()); ++i) {
     const size_t run = BestRunOf(sweep, sweep.groups[i]);
     for (const RunsEvaluation& one : sweep.input.of_runs) {
-      if (one.run == run) chosen.push_back(one.evaluation);
+      const bool is_there = std::find(chosen.begin(), chosen.end(), one.evaluation) != chosen.end();
+      if (one.run != run || is_there) continue;
+      // Bases, of which runs share one, stay before all others.
+      chosen.insert(one.name == "before" ? chosen.begin() + bases++ : chosen.end(), one.evaluation);
     }
   }
   for (size_t i = 0; i < sweep.input.evaluations.size(); ++i) {
     const bool of_a_run =
         std::any_of(sweep.input.of_runs.begin(), sweep.input.of_runs.end(),
                     [&](const RunsEvaluation& one) { return one.evaluation == i; });
-    const bool is_chosen = std::find(chosen.begin(), chosen.end(), i) != chosen.end();
-    if (!of_a_run || is_chosen) few.evaluations.push_back(sweep.input.evaluations[i]);
+    if (!of_a_run) chosen.push_back(i);
   }
+  for (const size_t i : chosen) few.evaluations.push_back(sweep.input.evaluations[i]);
   return few;
 }
 

@@ -66,7 +66,12 @@ class Parts {
   std::vector<RocPart> parts_;
 };
 
-std::string RateText(double rate) { return fmt::format("{:.2g}", rate); }
+// Two digits of the rate; of one just below 1 two of what it lacks, since 0.99975 is not 1.
+std::string RateText(double rate) {
+  std::string text = fmt::format("{:.2g}", rate);
+  if (text != "1" || rate >= 1) return text;
+  return fmt::format("{:.{}f}", rate, static_cast<int>(std::ceil(-std::log10(1 - rate))) + 1);
+}
 
 std::string VerbOf(Higher higher) {
   switch (higher) {
@@ -95,19 +100,27 @@ std::optional<double> TakeOffTheTop(std::span<const Point> first, std::vector<Ro
   return from;
 }
 
-std::string Whole(const std::string& first, const std::string& second, Higher higher, double from) {
+// How a sentence ends that has said from where on something is so.
+std::string EndText(const std::optional<double>& top) {
+  return top ? fmt::format("to {}, where both have found all positives.", RateText(*top)) : "on.";
+}
+
+std::string Whole(const std::string& first, const std::string& second, const RocPart& part,
+                  const std::optional<double>& top) {
+  const Higher higher = part.higher;
   if (higher == Higher::kNeither) {
-    return fmt::format("{} and {} have the same curve from a false-positive rate of {} on.", first,
-                       second, RateText(from));
+    return fmt::format("{} and {} have the same curve from a false-positive rate of {} {}", first,
+                       second, RateText(part.from), EndText(top));
   }
   const bool is_first = higher == Higher::kFirst;
-  return fmt::format("{} lies above {} everywhere from a false-positive rate of {} on.",
-                     is_first ? first : second, is_first ? second : first, RateText(from));
+  return fmt::format("{} lies above {} everywhere from a false-positive rate of {} {}",
+                     is_first ? first : second, is_first ? second : first, RateText(part.from),
+                     EndText(top));
 }
 
 // The parts one after the other; of many the first two and the last one.
 std::string Crossing(const std::string& first, const std::string& second,
-                     const std::vector<RocPart>& parts) {
+                     const std::vector<RocPart>& parts, const std::optional<double>& top) {
   constexpr size_t kMostTold = 4;
   std::string text = fmt::format("{} lies {} up to a false-positive rate of {}", first,
                                  BesideName(parts[0].higher, second), RateText(parts[0].to));
@@ -118,8 +131,8 @@ std::string Crossing(const std::string& first, const std::string& second,
   }
   if (many) text += fmt::format(", then changes {} more times", parts.size() - 3);
   const RocPart& last = parts.back();
-  return text + fmt::format(", and {} from {} on.", VerbOf(last.higher),
-                            many ? RateText(last.from) : "there");
+  return text + fmt::format(", and {} from {} {}", VerbOf(last.higher),
+                            many ? RateText(last.from) : "there", EndText(top));
 }
 
 }  // namespace
@@ -155,11 +168,8 @@ std::optional<std::string> RocSentence(const std::string& first_name, const RocF
   std::vector<RocPart> parts = CompareRoc(first.points, second.points, from);
   if (parts.empty()) return std::nullopt;
   const std::optional<double> top = TakeOffTheTop(first.points, parts);
-  std::string text = parts.size() == 1 ? Whole(first_name, second_name, parts[0].higher, from)
-                                       : Crossing(first_name, second_name, parts);
-  if (!top) return text;
-  text.pop_back();  // the full stop
-  return text + fmt::format(", until both have found all positives at {}.", RateText(*top));
+  return parts.size() == 1 ? Whole(first_name, second_name, parts[0], top)
+                           : Crossing(first_name, second_name, parts, top);
 }
 
 }  // namespace tandem::report

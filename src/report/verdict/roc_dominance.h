@@ -34,8 +34,9 @@ std::vector<RocPart> CompareRoc(std::span<const Point> first, std::span<const Po
 double LowestRate(const RocFacts& first, const RocFacts& second);
 
 // "A lies above B everywhere from a false-positive rate of 1e-04 on."; where they cross: "A lies
-// above B up to 0.02, and below it from there on."; parts that are alike are said to be, and from
-// where on both have found all positives. None where one of them has no curve.
+// above B up to 0.02, and below it from there on."; parts that are alike are said to be, and where
+// both have found all positives, the comparison ends: "from there to 0.9, where both have ...".
+// None where one of them has no curve.
 std::optional<std::string> RocSentence(const std::string& first_name, const RocFacts& first,
                                        const std::string& second_name, const RocFacts& second);
 

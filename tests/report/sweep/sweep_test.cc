@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "report/page/page_fixture.h"
+#include "report/sweep/sweep_fixture.h"
 #include "report/sweep/sweep_parts.h"
 
 namespace tandem::report {
@@ -14,54 +14,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
-
-struct MadeRun {
-  std::string name;
-  std::string objective = "infonce";
-  double rate = 1e-4;
-  int64_t seed = 1;
-  double value = 0.5;  // of the best validation, at step 20 of 40
-  bool finished = true;
-  double base = 0.4;
-};
-
-RunRecord RunOf(const MadeRun& made) {
-  const std::string rate = made.rate == 1e-5 ? "1e-05" : made.rate == 1e-4 ? "0.0001" : "0.001";
-  RunRecord run{.name = made.name,
-                .recipe_text = "seed = 1",
-                .keys = {{"seed", {std::to_string(made.seed), static_cast<double>(made.seed)}},
-                         {"objective.name", {made.objective, std::nullopt}},
-                         {"optimizer.learning_rate", {rate, made.rate}},
-                         {"train.batch", {"32", 32}}},
-                .validation = ValidationFacts{.data = "packages", .split = "dev"}};
-  const auto row = [](int64_t step, double value, bool best) {
-    return ValidationRow{
-        .step = step, .measures = {{"ndcg@10", value}, {"mrr@10", value / 2}}, .best = best};
-  };
-  run.log.validations = {row(0, made.base, true), row(20, made.value, made.value > made.base),
-                         row(40, made.value - 0.1, false)};
-  run.log.step = 40;
-  run.seconds_to_best = 2;
-  run.seconds_to_validations = {1, 2, 3};
-  if (made.finished) run.log.finished = FinishedRow{.step = 40, .model_step = 20};
-  return run;
-}
-
-ReportInput InputOf(const std::vector<MadeRun>& made) {
-  ReportInput input{.title = "Report"};
-  for (const MadeRun& one : made) input.runs.push_back(RunOf(one));
-  return input;
-}
-
-// A group of three seeds, one of two, one of one seed.
-std::vector<MadeRun> Three() {
-  return {{.name = "a1", .seed = 1, .value = 0.50},
-          {.name = "a2", .seed = 2, .value = 0.52},
-          {.name = "a3", .seed = 3, .value = 0.54},
-          {.name = "b1", .rate = 1e-5, .seed = 1, .value = 0.42},
-          {.name = "b2", .rate = 1e-5, .seed = 2, .value = 0.60},
-          {.name = "c1", .objective = "mann_whitney", .seed = 1, .value = 0.41}};
-}
 
 TEST(Sweep, MeansAndIntervalsAreOverSeeds) {
   const ReportInput input = InputOf(Three());
@@ -223,13 +175,6 @@ TEST(Sweep, AMeasureOfOneOfSeveralDataSetsIsOnItsQueries) {
   EXPECT_EQ(sweep.data[1].name, "those of one among 56 queries of one, two");
 }
 
-std::string FileOf(const Sweep& sweep, const std::string& path) {
-  for (const ReportFile& file : MakeSweepReport(sweep)) {
-    if (file.path == path) return file.bytes;
-  }
-  return "";
-}
-
 TEST(Sweep, FiguresByTheKeysThatDiffer) {
   const ReportInput input = InputOf(Three());
   const Sweep sweep = MakeSweep(input, {});
@@ -245,6 +190,33 @@ TEST(Sweep, FiguresByTheKeysThatDiffer) {
   const std::string picture = FileOf(sweep, "figures/by-optimizer-learning_rate.svg");
   EXPECT_THAT(picture, HasSubstr(" log\""));  // the rates span a decade
   EXPECT_THAT(picture, HasSubstr(">1e-05</text>"));
+}
+
+TEST(Sweep, AxesHaveValuesWithMeansAlone) {
+  ReportInput input = InputOf(Three());
+  input.runs[5].validation->data = "others";
+  input.runs[5].keys["optimizer.learning_rate"] = {"0.0", 0.0};
+  const Sweep sweep = MakeSweep(input, {});
+  const std::string picture = FileOf(sweep, "figures/by-optimizer-learning_rate.svg");
+  EXPECT_THAT(picture, HasSubstr(" log\""));
+  EXPECT_THAT(picture, Not(HasSubstr(">0</text>")));
+  EXPECT_THAT(picture, Not(HasSubstr(">0.0</text>")));
+  // Of the objectives one alone has means, so that the page shows nothing by it.
+  EXPECT_EQ(FileOf(sweep, "figures/by-objective-name.svg"), "");
+}
+
+TEST(Sweep, CurvesToTheBestAreOfOneDataSet) {
+  ReportInput input = InputOf(Three());
+  input.runs[5].validation->data = "others";
+  const Sweep sweep = MakeSweep(input, {});
+  EXPECT_THAT(FileOf(sweep, "figures/best-by-steps.tsv"), Not(HasSubstr("c1")));
+  EXPECT_THAT(FileOf(sweep, "figures/best-by-steps.tsv"), HasSubstr("b2"));
+  const std::string page = MakeSweepReport(sweep).front().bytes;
+  EXPECT_TRUE(Holds(page,
+                    "A run that was validated on other data or by another measure is not "
+                    "here"));
+  const std::string steps = page.substr(page.find("Steps to the best</h2>"));
+  EXPECT_EQ(Between(steps.substr(0, steps.find("</table>")), ">20</td>", "<").size(), 2u);
 }
 
 TEST(Sweep, SaysWhatAKeyIsThatDoesNotDiffer) {

@@ -88,10 +88,18 @@ TEST(RocDominance, OfManyCrossingsTellsTheirNumber) {
 TEST(RocDominance, EndsWhereBothHaveFoundAll) {
   const Curve first = {{0, 0}, {0.1, 0.9}, {0.4, 1}, {1, 1}};
   const Curve second = {{0, 0}, {0.1, 0.5}, {0.6, 1}, {1, 1}};
-  EXPECT_EQ(
-      Say(first, second),
-      "A lies above B everywhere from a false-positive rate of 0.001 on, until both have found "
-      "all positives at 0.6.");
+  EXPECT_EQ(Say(first, second),
+            "A lies above B everywhere from a false-positive rate of 0.001 to 0.6, where both have "
+            "found all positives.");
+  const Curve crossing = {{0, 0}, {0.2, 0.5}, {0.3, 1}, {1, 1}};
+  EXPECT_THAT(Say(first, crossing), testing::EndsWith(", and below from there to 0.4, where both "
+                                                      "have found all positives."));
+}
+
+TEST(RocDominance, ARateJustBelowOneIsNotOne) {
+  const Curve first = {{0, 0}, {0.1, 0.9}, {0.4, 1}, {1, 1}};
+  const Curve second = {{0, 0}, {0.1, 0.5}, {0.99975, 1}, {1, 1}};
+  EXPECT_THAT(Say(first, second), testing::HasSubstr(" to 0.99975, where both"));
 }
 
 TEST(RocDominance, NeedsPoints) { EXPECT_EQ(Say(kHigh, {}), "nothing"); }
