@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,10 +62,6 @@ void ChooseThePage(const ReportedRuns& runs, ReportOptions& options) {
   options.many_runs =
       runs.several || !sweep.by.empty() || !sweep.series.empty() || !sweep.measure.empty();
   options.sweep.unread = runs.unread;
-  if (!sweep.by.empty()) report::CheckSweepKey("--by", sweep.by, AllCatalogues());
-  for (const std::string& key : sweep.series) {
-    report::CheckSweepKey("--series", key, AllCatalogues());
-  }
 }
 
 // Writes the page of many runs, and says on stderr which group is the best.
@@ -117,7 +115,32 @@ void RunReport(ReportOptions options) {
   std::cout << (output / "index.html").native() << "\n";
 }
 
-void AddSweepFlags(Flags& flags, report::SweepOptions& sweep) {
+// The flags of the page of many runs, as they were given.
+struct SweepFlags {
+  std::optional<std::string> by, measure;
+  std::vector<std::string> series;
+};
+
+// Takes over what was given. An empty value is none that anybody means.
+void TakeSweepFlags(const SweepFlags& flags, report::SweepOptions& sweep) {
+  if (flags.by) report::CheckSweepKey("--by", *flags.by, AllCatalogues());
+  for (size_t i = 0; i < flags.series.size(); ++i) {
+    const std::string& key = flags.series[i];
+    report::CheckSweepKey("--series", key, AllCatalogues());
+    if (std::find(flags.series.begin(), flags.series.begin() + static_cast<std::ptrdiff_t>(i),
+                  key) != flags.series.begin() + static_cast<std::ptrdiff_t>(i)) {
+      throw UsageError(fmt::format("--series: {} is named twice; name it once", key));
+    }
+  }
+  if (flags.measure && flags.measure->empty()) {
+    throw UsageError("--measure: is empty; expected a measure that the runs have, such as ndcg@10");
+  }
+  sweep.by = flags.by.value_or("");
+  sweep.series = flags.series;
+  sweep.measure = flags.measure.value_or("");
+}
+
+void AddSweepFlags(Flags& flags, SweepFlags& sweep) {
   flags
       .Add("--by", sweep.by,
            "Of many runs: show the measure against this key of their recipes, for example "
@@ -135,6 +158,7 @@ void AddSweepFlags(Flags& flags, report::SweepOptions& sweep) {
 
 CommandBody ConfigureReport(Flags& flags) {
   auto options = std::make_shared<ReportOptions>();
+  auto sweep = std::make_shared<SweepFlags>();
   flags
       .Add("run", options->inputs,
            "Run folders, folders of runs, model folders, and files NAME.evaluation.json; several "
@@ -153,15 +177,16 @@ CommandBody ConfigureReport(Flags& flags) {
            "Grade from which a document is a positive")
       .ShowDefault();
   AddByDocumentFlag(flags, options->by_document);
-  AddSweepFlags(flags, options->sweep);
+  AddSweepFlags(flags, *sweep);
   flags
       .Add(
           "--output", options->output,
           "Folder for index.html and the figures as TSV and SVG; an older report there is replaced")
       .Folder("a report is several files")
       .ShowDefault("report/page in the one run or folder of runs");
-  return [options](const Globals& globals) {
+  return [options, sweep](const Globals& globals) {
     options->globals = globals;
+    TakeSweepFlags(*sweep, options->sweep);
     RunReport(*options);
   };
 }

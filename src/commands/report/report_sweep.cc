@@ -38,11 +38,30 @@ void AddRunsOf(const std::string& folder, bool alone, ReportedRuns& found) {
   found.several = true;
 }
 
+// Throws where a run of `input`, one of those from number `from` on, is there from an input before
+// it. What was itself named twice, ReadReportInput refuses.
+void CheckFoundOnce(const std::string& input, size_t from, const ReportedRuns& found) {
+  for (size_t i = from; i < found.inputs.size(); ++i) {
+    for (size_t j = 0; j < from; ++j) {
+      std::error_code error;
+      const bool same = fs::equivalent(found.inputs[i], found.inputs[j], error) && !error;
+      const bool from_folder =
+          found.names.contains(found.inputs[i]) || found.names.contains(found.inputs[j]);
+      if (!same || !from_folder) continue;
+      throw UsageError(fmt::format(
+          "{} lies in two of the folders and runs that are named, the second of them {}; name each "
+          "run once",
+          found.inputs[j], input));
+    }
+  }
+}
+
 }  // namespace
 
 ReportedRuns FindReportedRuns(const std::vector<std::string>& inputs) {
   ReportedRuns found;
   for (const std::string& input : inputs) {
+    const size_t before = found.inputs.size();
     if (!fs::exists(input)) {
       throw UsageError(fmt::format(
           "{}: there is no such file or folder; expected a run folder, a folder of runs, a model "
@@ -54,6 +73,7 @@ ReportedRuns FindReportedRuns(const std::vector<std::string>& inputs) {
     } else {
       found.inputs.push_back(input);
     }
+    CheckFoundOnce(input, before, found);
   }
   return found;
 }

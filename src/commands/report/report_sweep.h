@@ -17,7 +17,8 @@ struct ReportedRuns {
 
 // Looks below each input that is a folder but neither a run nor a model. A run's name is its path
 // below the folder; where there are several inputs, after the folder's own name. Throws UsageError
-// for a path that is not there, and for a folder without runs, with what was looked for.
+// for a path that is not there, for a run that two inputs lead to, and for a folder without runs,
+// with what was looked for.
 ReportedRuns FindReportedRuns(const std::vector<std::string>& inputs);
 
 }  // namespace tandem::app

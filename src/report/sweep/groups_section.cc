@@ -72,11 +72,14 @@ std::string DataWordsOf(const Sweep& sweep) {
 }
 
 PageTable GroupTable(const Sweep& sweep) {
-  PageTable table{.caption = fmt::format("Groups of runs that differ in their seed alone, by {} "
-                                         "(mean, 95 % interval over seeds)",
-                                         First(sweep).measure),
-                  .columns = {{"Group"}, {"Seeds", true}},
-                  .sortable = true};
+  const std::string& measure = First(sweep).measure;
+  PageTable table{
+      .caption =
+          "Groups of runs that differ in their seed alone" +
+          (measure.empty() ? std::string()
+                           : fmt::format(", by {} (mean, 95 % interval over seeds)", measure)),
+      .columns = {{"Group"}, {"Seeds", true}},
+      .sortable = true};
   for (size_t i = 0; i < sweep.data.size(); ++i) {
     table.columns.push_back({Columns(sweep, sweep.data[i]), true, i == 0});
   }

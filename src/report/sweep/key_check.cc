@@ -12,9 +12,18 @@
 namespace tandem::report {
 namespace {
 
-std::set<std::string> KnownPaths(config::RecipeCatalogues catalogues) {
+struct KnownKeys {
   std::set<std::string> paths;
-  for (const config::RecipeKey& key : config::DocumentedKeys()) paths.insert(key.path());
+  std::set<std::string> lists;  // "data.source", whose tables are numbered in a recipe
+};
+
+KnownKeys KeysOfRecipes(config::RecipeCatalogues catalogues) {
+  KnownKeys known;
+  std::set<std::string>& paths = known.paths;
+  for (const config::RecipeKey& key : config::DocumentedKeys()) {
+    paths.insert(key.path());
+    if (!key.list.empty()) known.lists.insert(key.list);
+  }
   for (const config::Catalogue& catalogue : catalogues) {
     if (catalogue.table.empty()) continue;
     for (const config::EntryInfo* entry : catalogue.entries) {
@@ -23,20 +32,20 @@ std::set<std::string> KnownPaths(config::RecipeCatalogues catalogues) {
       }
     }
   }
-  return paths;
+  return known;
 }
 
-// "data.source.path" of "data.source.2.path": the tables of a list are numbered in a recipe.
-std::string WithoutNumbers(const std::string& path) {
-  std::string plain;
-  for (size_t at = 0; at <= path.size();) {
-    const size_t end = std::min(path.find('.', at), path.size());
-    const std::string part = path.substr(at, end - at);
-    const bool number = !part.empty() && part.find_first_not_of("0123456789") == std::string::npos;
-    if (!number) plain += (plain.empty() ? "" : ".") + part;
-    at = end + 1;
+// "data.source.path" of "data.source.2.path"; a path that is in no list as it is.
+std::string WithoutNumber(const std::string& path, const std::set<std::string>& lists) {
+  for (const std::string& list : lists) {
+    if (!path.starts_with(list + ".")) continue;
+    const size_t begin = list.size() + 1;
+    const size_t end = std::min(path.find_first_not_of("0123456789", begin), path.size());
+    if (end > begin && end < path.size() && path[end] == '.' && path[begin] != '0') {
+      return list + path.substr(end);
+    }
   }
-  return plain;
+  return path;
 }
 
 // The same last part in another table, or the nearest path.
@@ -53,10 +62,14 @@ std::string Suggestion(const std::string& path, const std::set<std::string>& kno
 
 void CheckSweepKey(std::string_view flag, const std::string& path,
                    config::RecipeCatalogues catalogues) {
-  const std::set<std::string> known = KnownPaths(catalogues);
-  if (!known.contains(WithoutNumbers(path))) {
-    throw UsageError(
-        fmt::format("{}: {} is unknown: no recipe has it{}", flag, path, Suggestion(path, known)));
+  if (path.empty()) {
+    throw UsageError(fmt::format(
+        "{}: is empty; expected a key of recipes, such as optimizer.learning_rate", flag));
+  }
+  const KnownKeys known = KeysOfRecipes(catalogues);
+  if (!known.paths.contains(WithoutNumber(path, known.lists))) {
+    throw UsageError(fmt::format("{}: {} is unknown: no recipe has it{}", flag, path,
+                                 Suggestion(path, known.paths)));
   }
   if (IsAsideOfGroups(path)) {
     throw UsageError(fmt::format(

@@ -173,9 +173,11 @@ void SayWhoIsElsewhere(const Sweep& sweep, Page& page) {
 void AddSweepSteps(const Sweep& sweep, Page& page) {
   if (sweep.groups.empty()) return;
   page.Section("steps", "Steps to the best", [&] {
-    if (!sweep.data.front().validation) {
-      page.Missing("No run was validated by " + sweep.data.front().measure +
-                   ", so that nobody knows which step was the best.");
+    const SweepData& data = sweep.data.front();
+    if (!data.validation || data.name.empty()) {
+      page.Missing(
+          fmt::format("No run was validated{}, so that nobody knows which step was the best.",
+                      data.measure.empty() ? "" : " by " + data.measure));
       return;
     }
     AddLongTable(StepTable(sweep), page);

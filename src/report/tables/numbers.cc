@@ -20,6 +20,11 @@ std::string ThreeDigits(double value) {
 
 std::string Fixed(std::optional<double> value, int decimals) {
   if (!value) return std::string(kNoValue);
+  // A double has no digits after the point there, and a figure of 300 digits is none to read.
+  constexpr double kMostWithAPoint = 1e15;
+  if (std::isfinite(*value) && std::abs(*value) >= kMostWithAPoint) {
+    return fmt::format("{:.{}e}", *value, decimals);
+  }
   std::string text = fmt::format("{:.{}f}", *value, decimals);
   const bool is_zero = text.find_first_not_of("-0.") == std::string::npos;
   if (is_zero && text.front() == '-') text.erase(0, 1);

@@ -26,7 +26,8 @@ struct Interval {
   double high = 0;
 };
 
-// "0.8168"; "-" for none; "nan" and "inf", "-inf" for what is not finite; never "-0.0000".
+// "0.8168"; "-" for none; "nan" and "inf", "-inf" for what is not finite; never "-0.0000". From
+// 1e15 on "1.0000e+15".
 std::string Fixed(std::optional<double> value, int decimals = kMeasureDecimals);
 // "+0.0210", "-0.0030", "+0.0000": a difference.
 std::string Signed(std::optional<double> value, int decimals = kMeasureDecimals);

@@ -79,6 +79,25 @@ TEST_F(ReportCommandTest, RefusesAFolderWithoutRunsAndAnUnknownKey) {
   EXPECT_THAT(key.err, HasSubstr("did you mean objective.temperature?"));
 }
 
+TEST_F(ReportCommandTest, RefusesEmptyAndRepeatedFlagsAndRunsOfTwoInputs) {
+  report::WriteExampleRun(Path("a/x"), {});
+  const auto error = [&](std::vector<std::string> more) {
+    std::vector<std::string> words = {"report", Path("a"), "--output", Path("page")};
+    words.insert(words.end(), more.begin(), more.end());
+    const ProgramResult result = RunTandem(words);
+    EXPECT_EQ(result.exit_code, 2);
+    return result.err;
+  };
+  EXPECT_THAT(error({"--by", ""}), HasSubstr("--by: is empty; expected a key"));
+  EXPECT_THAT(error({"--measure", ""}), HasSubstr("--measure: is empty; expected a measure"));
+  EXPECT_THAT(error({"--series", "objective.name", "--series", "objective.name"}),
+              HasSubstr("--series: objective.name is named twice"));
+  EXPECT_THAT(error({Path("a/x")}),
+              HasSubstr("/a/x lies in two of the folders and runs that are named, the second of "
+                        "them " +
+                        Path("a/x")));
+}
+
 TEST_F(ReportCommandTest, RefusesABrokenEvaluationThatWasNamed) {
   WriteFileAtomically(Path("a.evaluation.json"), "{}");
   const ProgramResult result =

@@ -268,6 +268,20 @@ TEST(Sweep, LongTablesAreFolded) {
       Holds(MakeSweepReport(MakeSweep(input, {})).front().bytes, "<summary>All 20 rows</summary>"));
 }
 
+TEST(Sweep, WithoutAMeasureSaysSoInWholeWords) {
+  ReportInput input = InputOf({{.name = "a"}, {.name = "b", .seed = 2}});
+  for (RunRecord& run : input.runs) run.log.validations.clear();
+  const std::string page = MakeSweepReport(MakeSweep(input, {})).front().bytes;
+  EXPECT_TRUE(Holds(page, "2 runs, of which 2 finished, in 1 group. No run was evaluated"));
+  EXPECT_TRUE(Holds(page,
+                    "Finished, but without a measure on any data, and in no mean of it: a, "
+                    "b."));
+  EXPECT_TRUE(Holds(page, ">Runs</caption>"));
+  EXPECT_TRUE(Holds(page, ">Groups of runs that differ in their seed alone</caption>"));
+  EXPECT_FALSE(Holds(page, "no data"));
+  EXPECT_TRUE(Holds(page, "No run was validated, so that nobody knows which step was the best."));
+}
+
 TEST(SweepKey, UnknownOnesNameTheNearest) {
   const auto message = [](const std::string& path) -> std::string {
     try {
@@ -281,6 +295,10 @@ TEST(SweepKey, UnknownOnesNameTheNearest) {
   EXPECT_EQ(message("data.source.2.path"), "");
   EXPECT_THAT(message("train.bach"), HasSubstr("did you mean train.batch?"));
   EXPECT_THAT(message("learning_rate"), HasSubstr("did you mean optimizer.learning_rate?"));
+  EXPECT_THAT(message("train.7.batch"), HasSubstr("train.7.batch is unknown"));
+  EXPECT_THAT(message("data.source.0.path"), HasSubstr("is unknown"));
+  EXPECT_EQ(message("validation.source.12.path"), "");
+  EXPECT_THAT(message(""), HasSubstr("--by: is empty; expected a key of recipes"));
   EXPECT_THAT(message("seed"), HasSubstr("does not tell groups of runs apart"));
 }
 

@@ -15,6 +15,9 @@ TEST(Numbers, MeasuresHaveFourDecimals) {
   EXPECT_EQ(Fixed(-0.00001), "0.0000");
   EXPECT_EQ(Fixed(-0.00001, 5), "-0.00001");
   EXPECT_EQ(Fixed(-0.4, 0), "0");
+  EXPECT_EQ(Fixed(1e308), "1.0000e+308");
+  EXPECT_EQ(Fixed(-1e15, 2), "-1.00e+15");
+  EXPECT_EQ(Fixed(123456789012345.0, 1), "123456789012345.0");
   EXPECT_EQ(Fixed(std::nullopt), "-");
   EXPECT_EQ(Fixed(kNan), "nan");
   EXPECT_EQ(Fixed(-kInfinity), "-inf");
