@@ -157,6 +157,14 @@ void SayWhatIsLeftOut(const Sweep& sweep, Page& page) {
   for (const std::string& sentence : ProblemSentences(sweep)) page.Missing(sentence);
 }
 
+// Says whether a group has several seeds that were validated on held-out queries.
+bool AnyHeldOut(const Sweep& sweep) {
+  return std::any_of(sweep.groups.begin(), sweep.groups.end(), [&](const RecipeGroup& group) {
+    const std::optional<ValidationFacts>& facts = sweep.input.runs[group.runs.front()].validation;
+    return group.runs.size() > 1 && facts && facts->held_out;
+  });
+}
+
 bool HasABest(const Sweep& sweep) {
   return !sweep.groups.empty() && ValueOf(First(sweep), sweep.groups.front());
 }
@@ -206,6 +214,11 @@ void AddSweepGroups(const Sweep& sweep, Page& page) {
           "move "
           "with other seeds, not with other queries. Of two seeds it is wide, of one there is "
           "none.");
+    }
+    if (AnyHeldOut(sweep)) {
+      page.Paragraph(
+          "Queries that are held out of the training data are drawn by the seed: runs of a group "
+          "were validated on queries of their own each, which its interval has in it too.");
     }
     const PageTable runs = RunTable(sweep);
     page.html().In("details", [&] {

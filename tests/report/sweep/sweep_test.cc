@@ -86,6 +86,14 @@ TEST(Sweep, SaysWhatIsWrongWithFilesOnThePageAndOnTheTerminal) {
   EXPECT_THAT(said, testing::Contains(input.missing.front()));
 }
 
+TEST(Sweep, SaysThatSeedsDrawHeldOutQueries) {
+  ReportInput input = InputOf(Three());
+  const std::string words = "held out of the training data are drawn by the seed";
+  EXPECT_FALSE(Holds(MakeSweepReport(MakeSweep(input, {})).front().bytes, words));
+  for (RunRecord& run : input.runs) run.validation->held_out = true;
+  EXPECT_TRUE(Holds(MakeSweepReport(MakeSweep(input, {})).front().bytes, words));
+}
+
 TEST(Sweep, ALossIsBetterWhereItIsLower) {
   ReportInput input = InputOf(Three());
   for (RunRecord& run : input.runs) {
