@@ -42,7 +42,7 @@ extern const SamplerInfo kStaticPruning{
      .summary = "the pairs that the base model scores highest, each once per epoch",
      .source = "OPERA (Fang et al.), static pruning",
      .params = kStaticPruningParams,
-     .studies = "pruning"},
+     .studies = "pruning opera-pruning"},
     kStaticPruningFormula,
     kStaticPruningDiffers,
     [](Pairs& pairs, const OrderOptions& options) -> std::unique_ptr<Order> {
