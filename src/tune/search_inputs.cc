@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kData = "data";
 constexpr const char* kBase = "base";
+constexpr const char* kAdapter = "adapter";
 
 std::string HashOf(const fs::path& folder, const std::vector<fs::path>& files) {
   RunningHash hash;
@@ -55,6 +56,9 @@ std::string HashOfJudged(const fs::path& folder, const std::string& split) {
 Json HashInputs(const config::LoadedTune& tune, const train::ModelMeasurer& measurer) {
   Json hashes = {{kData, fmt::format("{:016x}", measurer.data().fingerprint)},
                  {kBase, HashOfModel(tune.recipe.recipe.model.base)}};
+  if (const auto& adapter = tune.recipe.recipe.model.adapter) {
+    hashes[kAdapter] = HashOfModel(*adapter);
+  }
   for (const std::string& folder : tune.tune.keep) {
     hashes[folder] = HashOfJudged(folder, tune.tune.keep_split);
   }
@@ -68,9 +72,10 @@ std::string DifferentInputs(const Json* before, const Json& now) {
   for (const JsonMember& member : now.items()) {
     const Json* const old = before->Find(member.key);
     if (old != nullptr && old->text() == member.value.text()) continue;
-    const std::string name = member.key == kData   ? "the training or validation data"
-                             : member.key == kBase ? "the base model"
-                                                   : member.key;
+    const std::string name = member.key == kData      ? "the training or validation data"
+                             : member.key == kBase    ? "the base model"
+                             : member.key == kAdapter ? "the adapter"
+                                                      : member.key;
     different += (different.empty() ? "" : ", ") + name;
   }
   return different;

@@ -67,23 +67,37 @@ std::vector<double> WeightsOf(const config::TuneRecipe& tune) {
   return tune.keep.empty() ? std::vector<double>() : std::vector<double>{0.25, 0.5, 0.75};
 }
 
-// Makes the average of the base and an arm, unless an earlier process did, and measures it.
-Json AverageRow(const SearchContext& search, const ArmPlace& of, const ArmPlace& average) {
-  Json row = {{"event", "average"}, {"trial", of.trial}, {"weight", average.weight}};
-  try {
-    if (!fs::exists(average.model)) {
+// Makes the average of the base and an arm, unless an earlier process did; rank 0 does. Returns why
+// it cannot be made, else "", on all ranks.
+std::string MakeAverage(const SearchContext& search, const ArmPlace& of, const ArmPlace& average) {
+  std::string why;
+  search.group().Agree([&] {
+    if (!search.leads() || fs::exists(average.model)) return;
+    try {
       MakeFolder(average.model.parent_path());
       weights::AverageModels(search.base(), of.model, average.weight, average.model);
+    } catch (const ModelError& error) {
+      why = error.what();
     }
-  } catch (const ModelError& error) {
-    row["why"] = error.what();
-    return row;
+  });
+  return search.group().BroadcastBytes(why);
+}
+
+// All ranks measure a model together, before rank 0 writes the row of it.
+const Json& AddAverageRow(const SearchContext& search, const ArmPlace& of,
+                          const ArmPlace& average) {
+  Json row = {{"event", "average"}, {"trial", of.trial}, {"weight", average.weight}};
+  if (const std::string why = MakeAverage(search, of, average); !why.empty()) {
+    row["why"] = why;
+    return search.journal.Append([&] { return row; });
   }
   const train::Validated found =
       search.measurer.Measure(average.model, train::SettingsOf::kFolder, search.options.stop);
-  WriteQueryValues(average.values, found.queries);
-  row["value"] = found.value;
-  return row;
+  return search.journal.Append([&] {
+    WriteQueryValues(average.values, found.queries);
+    row["value"] = found.value;
+    return row;
+  });
 }
 
 const Json* FindAverage(const Journal& journal, int64_t trial, double weight) {
@@ -108,7 +122,7 @@ void AddAverages(const SearchContext& search, std::vector<ArmPlace>* arms) {
                            .values = folder / "dev.jsonl"};
     const Json* row = FindAverage(search.journal, best.trial, weight);
     if (row == nullptr) {
-      row = &search.journal.Append([&] { return AverageRow(search, best, average); });
+      row = &AddAverageRow(search, best, average);
       if (row->contains("why")) {
         Warn(fmt::format("{} is left out: {}", average.name, row->at("why").text()));
       }
@@ -125,10 +139,10 @@ double KeptValue(const SearchContext& search, const std::string& name, const fs:
     }
   }
   const bool base = name == "base";
+  const train::Validated found = search.measurer.MeasureOn(
+      {.folder = folder, .split = search.tune.tune.keep_split}, model,
+      base ? train::SettingsOf::kRecipe : train::SettingsOf::kFolder, search.options.stop);
   const Json& row = search.journal.Append([&] {
-    const train::Validated found = search.measurer.MeasureOn(
-        {.folder = folder, .split = search.tune.tune.keep_split}, model,
-        base ? train::SettingsOf::kRecipe : train::SettingsOf::kFolder, search.options.stop);
     return Json{{"event", "keep"}, {"model", name}, {"folder", folder}, {"value", found.value}};
   });
   Note(fmt::format("{} on {}: {} {:.4f}", name, folder, search.measure(),
@@ -192,20 +206,20 @@ const Json& Choose(const SearchContext& search, const std::vector<ArmPlace>& arm
   return search.journal.Append([&] { return ChoiceRow(search, arms, losses); });
 }
 
-QueryValues MeasureTest(const SearchContext& search, const std::string& name, const fs::path& model,
+QueryValues MeasureTest(const SearchContext& search, const fs::path& model,
                         train::SettingsOf settings) {
-  const train::Validated found =
-      search.measurer.MeasureOn({.folder = *search.tune.tune.test,
-                                 .split = search.tune.tune.test_split,
-                                 .relevance_level = search.measurer.recipe().data.positive_grade},
-                                model, settings, search.options.stop);
-  WriteQueryValues(search.folder.test_values(name), found.queries);
-  return found.queries;
+  return search.measurer
+      .MeasureOn({.folder = *search.tune.tune.test,
+                  .split = search.tune.tune.test_split,
+                  .relevance_level = search.measurer.recipe().data.positive_grade},
+                 model, settings, search.options.stop)
+      .queries;
 }
 
-Json TestRow(const SearchContext& search, const fs::path& model) {
-  const QueryValues base = MeasureTest(search, "base", search.base(), train::SettingsOf::kRecipe);
-  const Arm arm{"the choice", MeasureTest(search, "choice", model, train::SettingsOf::kFolder), {}};
+Json TestRow(const SearchContext& search, const QueryValues& base, const QueryValues& choice) {
+  WriteQueryValues(search.folder.test_values("base"), base);
+  WriteQueryValues(search.folder.test_values("choice"), choice);
+  const Arm arm{"the choice", choice, {}};
   const Selection found =
       Select(base, {arm}, {.seed = static_cast<uint64_t>(search.measurer.recipe().seed)});
   const ArmTest& test = found.arms.front();
@@ -228,7 +242,9 @@ void Finish(const SearchContext& search, const SearchPlan& plan) {
     model = Retrain(search, plan.configurations[trial - 1], chosen.at("weight").get<double>());
   }
   if (!search.tune.tune.test || search.journal.Find("test") != nullptr) return;
-  search.journal.Append([&] { return TestRow(search, model); });
+  const QueryValues base = MeasureTest(search, search.base(), train::SettingsOf::kRecipe);
+  const QueryValues of_choice = MeasureTest(search, model, train::SettingsOf::kFolder);
+  search.journal.Append([&] { return TestRow(search, base, of_choice); });
 }
 
 }  // namespace tandem::tune

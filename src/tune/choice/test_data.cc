@@ -78,18 +78,32 @@ void CheckTexts(const config::LoadedTune& tune, const data::Dataset& test, const
   Warn(fmt::format("{} have the text of {} queries; the test is too kind by these", text, what));
 }
 
+// Throws where a sentinel set is what the search chooses by or trains on.
+void CheckSentinels(const config::LoadedTune& tune) {
+  const config::Recipe& recipe = tune.recipe.recipe;
+  const std::string& split = tune.tune.keep_split;
+  const auto refuse = [&](const std::string& folder, const char* what) {
+    throw tune.recipe.ErrorAt(
+        "tune.keep", fmt::format("names split {} of {}, {}; name data of another kind, or another "
+                                 "tune.keep_split",
+                                 split, folder, what));
+  };
+  for (const std::string& folder : tune.tune.keep) {
+    if (recipe.validation.data && SamePath(*recipe.validation.data, folder) &&
+        recipe.validation.split == split) {
+      refuse(folder, "by which the search chooses");
+    }
+    if (recipe.data.sources.empty() && SamePath(recipe.data.train, folder) &&
+        recipe.data.split == split) {
+      refuse(folder, "which is trained on");
+    }
+  }
+}
+
 }  // namespace
 
 void CheckTestData(const config::LoadedTune& tune, const train::RunData& data) {
-  const config::ValidationRecipe& validation = tune.recipe.recipe.validation;
-  for (const std::string& folder : tune.tune.keep) {
-    if (!validation.data || !SamePath(*validation.data, folder)) continue;
-    if (validation.split != tune.tune.keep_split) continue;
-    throw tune.recipe.ErrorAt(
-        "tune.keep", fmt::format("names split {} of {}, by which the search chooses; name data of "
-                                 "another kind, or another tune.keep_split",
-                                 tune.tune.keep_split, folder));
-  }
+  CheckSentinels(tune);
   if (!tune.tune.test) return;
   CheckPaths(tune);
   const data::JudgedData test = data::LoadJudgedData(*tune.tune.test, tune.tune.test_split);

@@ -113,6 +113,21 @@ TEST_F(Tune, WhatChangedSinceItBeganIsSaid) {
   EXPECT_THAT(Search("search", resumed).err, HasSubstr("the base model changed since"));
 }
 
+TEST_F(Tune, DoesNotGoOnWithOtherAdapters) {
+  ASSERT_EQ(Train("lora", {"--set", "model.train=lora"}).exit_code, 0);
+  const std::vector<std::string> flags = {"--budget", "60 steps",
+                                          "--set",    "model.train=lora",
+                                          "--set",    Set("model.adapter", "lora/adapter")};
+  const ProgramResult result = Search("search", flags);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  WriteFileAtomically(Path("lora/adapter/notes.txt"), "another file of the adapter");
+  std::vector<std::string> resumed = flags;
+  resumed.push_back("--resume");
+  const ProgramResult refused = Search("search", resumed);
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("the adapter changed since the search began"));
+}
+
 TEST_F(Tune, TheChoiceIsTheRunThatItsRecipeMakes) {
   ASSERT_EQ(Search("search", {"--budget", "60 steps"}).exit_code, 0);
   const Row choice = RowsOf("search", "choice").front();

@@ -33,6 +33,9 @@ TEST_F(Tune, BadInputIsRefusedBeforeAnythingIsTrained) {
   ExpectRefused(
       {"--set", fmt::format("tune.keep=[\"{}\"]", Path("data")), "--set", "tune.keep_split=train"},
       "tune.keep names split train of " + Path("data") + ", by which the search chooses");
+  ExpectRefused({"--set", "validation.split=dev", "--set",
+                 fmt::format("tune.keep=[\"{}\"]", Path("data")), "--set", "tune.keep_split=train"},
+                "tune.keep names split train of " + Path("data") + ", which is trained on");
   ExpectRefused({"--set", "tune.test_split=dev"}, "tune.test_split does nothing here");
   ExpectRefused({"--set", "tune.keep_split=dev"}, "tune.keep_split does nothing here");
   ExpectRefused({"--set", "tune.average=[0.5, 0.25, 0.5]"}, "tune.average has 0.5 twice");
