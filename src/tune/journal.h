@@ -26,8 +26,8 @@ class Journal {
   // The first row of an event; null: there is none.
   const Json* Find(std::string_view event) const;
   std::vector<const Json*> All(std::string_view event) const;
-  // Appends the row that `make` gives on rank 0, and returns it. It has "event". `make` must not use
-  // the group, since rank 0 alone calls it: what all measure together is measured before.
+  // Appends the row that `make` gives on rank 0, and returns it. It has "event". `make` must not
+  // use the group, since rank 0 alone calls it: what all measure together is measured before.
   const Json& Append(const std::function<Json()>& make);
 
  private:

@@ -54,7 +54,8 @@ extern const ObjectiveInfo kInfoNce{
      .source = "MW paper eq. 4; van den Oord et al. 2018",
      .params = kInfoNceParams,
      .idle_keys = kIdleWithoutSameTower,
-     .studies = "objectives thresholds mann-whitney-auc tuning opera-pruning samtone-duplicates bixse-grades bixse-batch combinations opera-levels"},
+     .studies = "objectives thresholds mann-whitney-auc tuning opera-pruning samtone-duplicates "
+                "bixse-grades bixse-batch combinations opera-levels"},
     kInfoNcePurpose,
     kInfoNceFormula,
     [](const config::Params& params) {
