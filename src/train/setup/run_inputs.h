@@ -49,9 +49,9 @@ struct RunInputs {
 };
 
 // Reads model and data and makes the token ids, or takes those that `shared` has (null: none); each
-// process of a group does this by itself. Asks
-// `stop` between these parts and then throws Interrupted, with nothing written. Throws the errors
-// of LoadRunModel, ReadRunData and the checks of train/setup and train/mining.
+// process of a group does this by itself. Asks `stop` between these parts and then throws
+// Interrupted, with nothing written. Throws the errors of LoadRunModel, ReadRunData and the checks
+// of train/setup and train/mining.
 RunInputs ReadInputs(ResolvedRun run, const StopRequest& stop, SharedTokens* shared = nullptr);
 
 }  // namespace tandem::train
