@@ -25,7 +25,7 @@ report::Table ArmTable(const SearchContext& search, const SearchPlan& plan, cons
   std::vector<report::Column> columns = {{.name = "model"}, {.name = search.measure()}};
   columns.push_back({.name = "gain"});
   if (wide) columns.push_back({.name = "p"});
-  columns.push_back({.name = "Holm p"});
+  columns.push_back({.name = "Holm p", .show = [](double p) { return report::PValue(p); }});
   if (keeps) columns.insert(columns.end(), {{.name = "loss"}, {.name = "border"}});
   if (wide) columns.push_back({.name = "configuration"});
   report::Table table(std::move(columns));

@@ -71,7 +71,12 @@ void CheckMeasure(const config::LoadedTune& tune) {
 }
 
 void CheckKept(const config::LoadedTune& tune) {
+  std::set<fs::path> known;
   for (const std::string& folder : tune.tune.keep) {
+    std::error_code none;  // a folder that is not there is refused below
+    if (!known.insert(fs::weakly_canonical(folder, none)).second) {
+      throw tune.recipe.ErrorAt("tune.keep", fmt::format("names {} twice", folder));
+    }
     const fs::path judgements = fs::path(folder) / "qrels" / (tune.tune.keep_split + ".tsv");
     if (fs::exists(judgements)) continue;
     throw tune.recipe.ErrorAt(
@@ -109,8 +114,8 @@ struct Beginning {
 };
 
 std::vector<config::Assignment> ConfigurationsOf(const config::LoadedTune& tune) {
-  std::vector<config::Assignment> all =
-      DrawConfigurations(tune, static_cast<uint64_t>(tune.recipe.recipe.seed), kMostConfigurations);
+  const auto seed = static_cast<uint64_t>(tune.recipe.recipe.seed);
+  std::vector<config::Assignment> all = DrawConfigurations(tune, seed, kMostConfigurations);
   if (all.size() > 1) return all;
   throw UsageError(fmt::format(
       "{}: the search has one configuration, the recipe as it is; list several values of a key in "
@@ -119,8 +124,8 @@ std::vector<config::Assignment> ConfigurationsOf(const config::LoadedTune& tune)
 }
 
 SearchPlan MakePlan(const config::LoadedTune& tune, const SearchOptions& options,
-                    double validation_seconds) {
-  SearchPlan plan{.brackets = {}, .configurations = ConfigurationsOf(tune)};
+                    std::vector<config::Assignment> configurations, double validation_seconds) {
+  SearchPlan plan{.brackets = {}, .configurations = std::move(configurations)};
   train::RunCost run;
   {
     std::set<std::string> warned;
@@ -149,6 +154,7 @@ SearchPlan MakePlan(const config::LoadedTune& tune, const SearchOptions& options
 
 Beginning Begin(const config::LoadedTune& tune, const SearchOptions& options,
                 const train::ModelMeasurer& measurer) {
+  std::vector<config::Assignment> configurations = ConfigurationsOf(tune);
   const auto start = std::chrono::steady_clock::now();
   Beginning beginning{.base = measurer.Measure(measurer.recipe().model.base,
                                                train::SettingsOf::kRecipe, options.stop),
@@ -160,7 +166,7 @@ Beginning Begin(const config::LoadedTune& tune, const SearchOptions& options,
     Note(
         fmt::format("the base is the whole model; trials begin with its first {} layers", *layers));
   }
-  beginning.plan = MakePlan(tune, options, seconds);
+  beginning.plan = MakePlan(tune, options, std::move(configurations), seconds);
   return beginning;
 }
 
@@ -185,6 +191,7 @@ void WriteBeginning(const SearchContext& search, const Beginning& beginning,
 // The keys to search: the recipe's, or those of the default space where it names none.
 void ChooseSpace(config::LoadedTune& tune, const train::RunData& data) {
   if (!tune.tune.keys.empty()) {
+    CheckKeysDoSomething(tune);
     CheckSameValidation(tune, data);
     return;
   }

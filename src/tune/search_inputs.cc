@@ -8,6 +8,7 @@
 
 #include "base/files/files.h"
 #include "base/hashes/running_hash.h"
+#include "weights/folders/folder_check.h"
 
 namespace tandem::tune {
 namespace {
@@ -30,9 +31,9 @@ std::string HashOf(const fs::path& folder, const std::vector<fs::path>& files) {
 
 // A README changes no model.
 std::string HashOfModel(const fs::path& folder) {
+  weights::CheckIsFolder(folder);
   std::vector<fs::path> files;
-  std::error_code none;  // a folder that is not there is refused where it is read
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder, none)) {
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
     const fs::path kind = entry.path().extension();
     const bool read =
         kind == ".safetensors" || kind == ".json" || kind == ".txt" || kind == ".model";

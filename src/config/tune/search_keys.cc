@@ -24,7 +24,7 @@ struct GivenKey {
 [[noreturn]] void ComplainOfKey(const GivenKey& key, const toml::node& at, std::string problem) {
   const toml::source_position& begin = at.source().begin;
   const bool set = key.layer->is_set;
-  const std::string path = "tune." + key.path;
+  const std::string path = key.path.empty() ? "tune" : "tune." + key.path;
   throw RecipeError(key.layer->source, set ? 0 : static_cast<int>(begin.line),
                     set ? 0 : static_cast<int>(begin.column), path,
                     fmt::format("{} {}", path, problem));
@@ -98,6 +98,11 @@ class KnownKeys {
   // The key in each recipe that has it; at least one. Throws for a key that cannot be searched.
   const std::vector<RecipeKey>& Find(const GivenKey& given) const {
     const auto found = keys_.find(given.path);
+    if (const std::string_view inner = KeyInTable(given.path); !inner.empty()) {
+      ComplainOfKey(
+          given, *given.node,
+          fmt::format("is a table of recipes; name one of its keys, like tune.{}", inner));
+    }
     if (found == keys_.end()) {
       std::vector<std::string_view> names = names_;
       names.insert(names.end(), std::begin(kTuneKeys), std::end(kTuneKeys));
@@ -111,6 +116,17 @@ class KnownKeys {
   }
 
  private:
+  // A key that can be searched in the table `path`, its entry's name where it has one; "": `path`
+  // is no such table.
+  std::string_view KeyInTable(const std::string& path) const {
+    std::string_view inner;
+    for (const std::string_view name : names_) {
+      if (name == path + ".name") return name;
+      if (inner.empty() && name.starts_with(path + ".")) inner = name;
+    }
+    return inner;
+  }
+
   static std::vector<Recipe> WithEntries(const std::vector<Recipe>& recipes,
                                          const Catalogue& catalogue, const GivenKey& given) {
     const toml::array* names = given.node->as_array();

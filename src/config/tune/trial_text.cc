@@ -137,16 +137,22 @@ void EraseForeign(toml::table& table, const Catalogue& catalogue) {
   }
 }
 
-// Erases the keys that do nothing, and those that the recipe's entries do not have.
-void EraseIdle(toml::table& table, RecipeCatalogues catalogues) {
+// The keys of the table's recipe, in which some may do nothing. Erases those that its entries do
+// not have.
+std::vector<RecipeKey> KeysOf(toml::table& table, RecipeCatalogues catalogues) {
   for (const Catalogue& catalogue : catalogues) {
     toml::node* const node = catalogue.table.empty() ? nullptr : table.get(catalogue.table);
     if (node != nullptr && node->is_table()) EraseForeign(*node->as_table(), catalogue);
   }
   const Recipe recipe =
       ParseRecipe(TextOf(table), "recipe", {}, catalogues, IdleKeys::kAccept).recipe;
+  return RecipeKeys(recipe, catalogues);
+}
+
+// Erases the keys that do nothing, and those that the recipe's entries do not have.
+void EraseIdle(toml::table& table, RecipeCatalogues catalogues) {
   std::set<std::string> useful;
-  for (const RecipeKey& key : RecipeKeys(recipe, catalogues)) {
+  for (const RecipeKey& key : KeysOf(table, catalogues)) {
     if (key.idle.empty()) useful.insert(key.path());
   }
   std::vector<std::string> paths;
@@ -154,6 +160,18 @@ void EraseIdle(toml::table& table, RecipeCatalogues catalogues) {
   for (const std::string& path : paths) {
     if (path != "data.source" && !useful.contains(path)) EraseKey(table, path);
   }
+}
+
+toml::table TableWith(const std::string& text, const Assignment& assignment) {
+  toml::table table = ParseFileLayer(text, "recipe").table;
+  for (const auto& [key, value] : assignment) {
+    if (value.empty()) {
+      EraseKey(table, key);
+      continue;
+    }
+    Override(table, ParseSetLayer(fmt::format("{}={}", key, value)).table);
+  }
+  return table;
 }
 
 // A data set of training: what `from` says of one under these keys.
@@ -177,17 +195,19 @@ std::string TextWithoutTune(std::span<const TomlLayer> layers, RecipeCatalogues 
 }
 
 std::string TextWith(const std::string& text, Assignment* assignment, RecipeCatalogues catalogues) {
-  toml::table table = ParseFileLayer(text, "recipe").table;
-  for (const auto& [key, value] : *assignment) {
-    if (value.empty()) {
-      EraseKey(table, key);
-      continue;
-    }
-    Override(table, ParseSetLayer(fmt::format("{}={}", key, value)).table);
-  }
+  toml::table table = TableWith(text, *assignment);
   EraseIdle(table, catalogues);
   std::erase_if(*assignment, [&table](const auto& one) { return !HasKey(table, one.first); });
   return TextOf(table);
+}
+
+std::string WhyIdleIn(const std::string& text, const Assignment& assignment, std::string_view path,
+                      RecipeCatalogues catalogues) {
+  toml::table table = TableWith(text, assignment);
+  for (const RecipeKey& key : KeysOf(table, catalogues)) {
+    if (key.path() == path) return key.idle;
+  }
+  return "";
 }
 
 std::string TextWithValidationTrained(const std::string& text, RecipeCatalogues catalogues) {

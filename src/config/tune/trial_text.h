@@ -18,6 +18,11 @@ std::string TextWithoutTune(std::span<const TomlLayer> layers, RecipeCatalogues 
 // others; so are they from the text.
 std::string TextWith(const std::string& text, Assignment* assignment, RecipeCatalogues catalogues);
 
+// Why the key at `path` of `text` with the values of `assignment` does nothing; "" where it does
+// something, or is of another entry than the recipe's.
+std::string WhyIdleIn(const std::string& text, const Assignment& assignment, std::string_view path,
+                      RecipeCatalogues catalogues);
+
 // `text` without [validation], whose data are one more data set of training.
 std::string TextWithValidationTrained(const std::string& text, RecipeCatalogues catalogues);
 

@@ -62,6 +62,9 @@ LoadedTune ParseTune(std::string_view text, std::string_view name,
   reader.ThrowFirstMistake();
   loaded.tune.keys = ReadSearchKeys(layers, loaded.recipe.recipe, catalogues);
   loaded.recipe.positions.merge(reader.Positions());
+  for (const SearchKey& key : loaded.tune.keys) {
+    reader.AddPosition("tune." + key.path, loaded.recipe.positions);
+  }
   loaded.text = TextWithoutTune(layers, catalogues);
   return loaded;
 }
@@ -75,6 +78,10 @@ LoadedRecipe MakeTrialRecipe(const LoadedTune& tune, std::string_view name,
                              Assignment* assignment) {
   const std::string text = TextWith(tune.text, assignment, tune.recipe.catalogues);
   return ParseRecipe(text, name, {}, tune.recipe.catalogues);
+}
+
+std::string WhyIdle(const LoadedTune& tune, const Assignment& assignment, std::string_view path) {
+  return WhyIdleIn(tune.text, assignment, path, tune.recipe.catalogues);
 }
 
 LoadedRecipe MakeRetrainingRecipe(const LoadedTune& tune, std::string_view name,

@@ -65,6 +65,10 @@ LoadedTune ParseTune(std::string_view text, std::string_view name,
 // are left out of the text, and out of `assignment`. `name` stands for the file in messages.
 LoadedRecipe MakeTrialRecipe(const LoadedTune& tune, std::string_view name, Assignment* assignment);
 
+// Why the key, which has one of the values, does nothing beside the others: "it needs model.train =
+// "lora""; "" where it does something, or the entry that the recipe names has no such key.
+std::string WhyIdle(const LoadedTune& tune, const Assignment& assignment, std::string_view path);
+
 // The recipe of a trial with these values that trains on its validation data too, beside its
 // training data, and validates no more.
 LoadedRecipe MakeRetrainingRecipe(const LoadedTune& tune, std::string_view name,

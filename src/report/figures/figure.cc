@@ -107,6 +107,11 @@ bool HasIntervals(const Figure& figure) {
                      [](const Series& series) { return !series.intervals.empty(); });
 }
 
+bool HasNames(const Figure& figure) {
+  return std::any_of(figure.series.begin(), figure.series.end(),
+                     [](const Series& series) { return !series.names.empty(); });
+}
+
 std::string CategoryText(const Figure& figure, double y) {
   const auto index = static_cast<size_t>(std::max(0.0, y));
   return index < figure.categories.size() ? CellText(figure.categories[index]) : NumberText(y);
@@ -152,6 +157,7 @@ std::vector<std::string> FigureColumns(const Figure& figure) {
   std::vector<std::string> columns = {"series", figure.x.column, figure.y.column};
   if (!figure.shade_column.empty()) columns.push_back(figure.shade_column);
   if (HasIntervals(figure)) columns.insert(columns.end(), {"low", "high"});
+  if (HasNames(figure)) columns.emplace_back("name");
   return columns;
 }
 
@@ -166,10 +172,13 @@ std::vector<std::vector<std::string>> FigureRows(const Figure& figure) {
       if (!figure.shade_column.empty()) {
         rows.back().push_back(i < series.shades.size() ? NumberText(series.shades[i]) : "");
       }
-      if (!HasIntervals(figure)) continue;
-      const bool has = i < series.intervals.size();
-      rows.back().push_back(has ? NumberText(series.intervals[i].low) : "");
-      rows.back().push_back(has ? NumberText(series.intervals[i].high) : "");
+      if (HasIntervals(figure)) {
+        const bool has = i < series.intervals.size();
+        rows.back().push_back(has ? NumberText(series.intervals[i].low) : "");
+        rows.back().push_back(has ? NumberText(series.intervals[i].high) : "");
+      }
+      if (!HasNames(figure)) continue;
+      rows.back().push_back(i < series.names.size() ? CellText(series.names[i]) : "");
     }
   }
   return rows;

@@ -44,6 +44,7 @@ struct Series {
   std::vector<AxisRange> intervals = {};
   std::vector<double> shades = {};  // of each cell, from 0 on; the largest one is darkest
   std::optional<std::string> legend = std::nullopt;  // in the legend, in place of the name
+  std::vector<std::string> names = {};  // beside each point, and in the numbers; empty: none
   bool thin = false;  // a line among many: thin and without dots; steps without a fill
 };
 
@@ -92,7 +93,8 @@ inline constexpr int kMostTicks = 8;
 double TickDistance(double span, int most = kMostTicks);
 
 // The numbers, one row a point: a header `series X Y`, then the rows, separated by tabs. Categories
-// stand in place of y. A figure with intervals has the columns `low` and `high` after these.
+// stand in place of y. A figure with intervals has the columns `low` and `high` after these, one
+// with names of points the column `name`.
 std::string FigureTsv(const Figure& figure);
 
 // One row of the numbers: the TSV's cells.

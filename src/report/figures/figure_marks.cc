@@ -167,6 +167,41 @@ std::string IntervalsPath(const Series& series, const Places& places, double asi
   return path;
 }
 
+std::vector<PointName> NamesOfPoints(const Figure& figure, const Places& places) {
+  constexpr double kAside = 7, kLetter = 6.4, kLine = 14;
+  const PlotArea& area = places.area();
+  std::vector<PointName> names;
+  for (const Series& series : figure.series) {
+    for (size_t i = 0; i < std::min(series.points.size(), series.names.size()); ++i) {
+      const std::optional<Point> place = PlaceOf(series.points[i], places);
+      if (!place || !IsInside(*place, area) || series.names[i].empty()) continue;
+      const double width = kAside + kLetter * static_cast<double>(series.names[i].size());
+      const bool ends = (*place)[0] + width > area.right;
+      names.push_back(
+          {{(*place)[0] + (ends ? -kAside : kAside), (*place)[1]}, ends, series.names[i]});
+    }
+  }
+  std::stable_sort(names.begin(), names.end(),
+                   [](const PointName& a, const PointName& b) { return a.at[1] < b.at[1]; });
+  const auto span = [](const PointName& name) {
+    const double width = kLetter * static_cast<double>(name.text.size());
+    return name.ends ? AxisRange{name.at[0] - width, name.at[0]}
+                     : AxisRange{name.at[0], name.at[0] + width};
+  };
+  const auto overlap = [&](const PointName& a, const PointName& b) {
+    return span(a).low <= span(b).high && span(b).low <= span(a).high &&
+           std::abs(a.at[1] - b.at[1]) < kLine;
+  };
+  for (size_t i = 0; i < names.size(); ++i) {
+    for (size_t placed = 0; placed < i; ++placed) {
+      if (!overlap(names[i], names[placed])) continue;
+      names[i].at[1] = names[placed].at[1] + kLine;
+      placed = static_cast<size_t>(-1);  // again beside all: it may lie over another one now
+    }
+  }
+  return names;
+}
+
 StepPaths StepsPath(const Series& series, const Places& places) {
   const PlotArea& area = places.area();
   const double ground = std::clamp(places.Y(0).value_or(area.bottom), area.top, area.bottom);

@@ -25,6 +25,16 @@ std::vector<Point> Dots(const Series& series, const Places& places);
 // the canvas; "" where it has none. `aside` moves all of it up (points beside categories).
 std::string IntervalsPath(const Series& series, const Places& places, double aside);
 
+// A name beside its point: where it is anchored, at its middle's height.
+struct PointName {
+  Point at = {};
+  bool ends = false;  // the name ends there, left of its point, else it begins there
+  std::string text;
+};
+
+// The names of points on the canvas. A name that would lie over another one moves down.
+std::vector<PointName> NamesOfPoints(const Figure& figure, const Places& places);
+
 // A level stroke goes from each point to the next one's x, where the next level begins; `outline`
 // joins them, `fill` encloses what lies between them and y = 0.
 struct StepPaths {

@@ -52,6 +52,7 @@ class SvgWriter {
               AddThinLines();
               for (const Series& series : figure_.series) AddSeries(series);
               AddNamesAbove();
+              AddNamesOfPoints();
               AddLegend();
             });
     return svg_.bytes();
@@ -151,17 +152,27 @@ class SvgWriter {
   // letters.
   void AddNamesAbove() {
     if (!NamesStandAbove(figure_)) return;
-    const char* const paper = colours_ == Colours::kOfPage ? "var(--panel)" : "#ffffff";
     for (const Tick& tick : TicksOfY(figure_)) {
-      svg_.Element("text",
-                   {{"x", Coordinate(area_.left + 4)},
-                    {"y", Coordinate(NameAbove(places_, tick.value) + 4)},
-                    {"fill", Ink()},
-                    {"stroke", paper},
-                    {"stroke-width", "4"},
-                    {"paint-order", "stroke"}},
-                   tick.label);
+      AddWordOverLines({area_.left + 4, NameAbove(places_, tick.value)}, "start", tick.label);
     }
+  }
+
+  void AddNamesOfPoints() {
+    for (const PointName& name : NamesOfPoints(figure_, places_)) {
+      AddWordOverLines(name.at, name.ends ? "end" : "start", name.text);
+    }
+  }
+
+  void AddWordOverLines(const Point& at, const char* anchor, const std::string& word) {
+    svg_.Element("text",
+                 {{"x", Coordinate(at[0])},
+                  {"y", Coordinate(at[1] + 4)},
+                  {"text-anchor", anchor},
+                  {"fill", Ink()},
+                  {"stroke", colours_ == Colours::kOfPage ? "var(--panel)" : "#ffffff"},
+                  {"stroke-width", "4"},
+                  {"paint-order", "stroke"}},
+                 word);
   }
 
   // The lines beside the data: where y = x, and at an x of note.

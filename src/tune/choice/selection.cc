@@ -149,9 +149,9 @@ std::string VerdictText(const Selection& selection) {
       arm.loss ? fmt::format("; it loses at most {:.4f} elsewhere", *arm.loss) : "";
   return fmt::format(
       "train: {} gains {} over the base ({} after Holm's correction over {} "
-      "models, {} dev queries){}",
+      "{}, {} dev queries){}",
       arm.name, GainText(arm), ProbabilityText(arm.holm_p), selection.arms.size(),
-      selection.queries, loss);
+      selection.arms.size() == 1 ? "model" : "models", selection.queries, loss);
 }
 
 }  // namespace tandem::tune

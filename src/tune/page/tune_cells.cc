@@ -39,7 +39,7 @@ void ConfigurationColumns::AddTo(std::vector<report::PageCell>& row, int64_t tri
 
 report::PageCell ProbabilityCell(std::optional<double> p) {
   report::PageCell cell = report::NumberCell(p);
-  if (p && *p < kLeastShownProbability) cell.text = "< 0.0001";
+  cell.text = report::PValue(p);
   return cell;
 }
 

@@ -71,6 +71,10 @@ std::string WhyText(const Json& choice) {
     if (&arm == chosen) continue;
     if (second == nullptr || NumberOf(arm, "gain") > NumberOf(*second, "gain")) second = &arm;
   }
+  if (choice.at("arms").size() == 1) {
+    return fmt::format("{} is the only model that may be chosen, and is seen to gain.",
+                       chosen->at("name").text());
+  }
   if (second == nullptr) {
     return fmt::format("{} is the only one of {} models that is seen to gain.",
                        chosen->at("name").text(), choice.at("arms").size());
@@ -190,14 +194,19 @@ void AddBorder(const TunePageInput& input, const Rows& rows, Page& page) {
                                          .points = {},
                                          .dashed = false,
                                          .colour = 1}};
+  std::vector<const Json*> arms;
   for (const Json& arm : choice.at("arms")) {
-    const Json* const loss = arm.Find("loss");
-    if (loss == nullptr) return;
-    series[arm.at("on_border").get<bool>() ? 0 : 1].points.push_back(
-        {loss->get<double>(), NumberOf(arm, "gain")});
+    if (!arm.contains("loss")) return;
+    arms.push_back(&arm);
   }
-  std::sort(series[0].points.begin(), series[0].points.end(),
-            [](const auto& a, const auto& b) { return a[0] < b[0]; });
+  std::stable_sort(arms.begin(), arms.end(), [](const Json* a, const Json* b) {
+    return NumberOf(*a, "loss") < NumberOf(*b, "loss");
+  });
+  for (const Json* const arm : arms) {
+    report::Series& of = series[arm->at("on_border").get<bool>() ? 0 : 1];
+    of.points.push_back({NumberOf(*arm, "loss"), NumberOf(*arm, "gain")});
+    if (&of == &series[0]) of.names.push_back(arm->at("name").text());
+  }
   for (report::Series& one : series) {
     if (!one.points.empty()) figure.series.push_back(std::move(one));
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string>
 
@@ -26,6 +27,11 @@ std::string NumberIn(const config::SearchKey& key, double share) {
   return config::FormatValue(std::clamp(rounded, low, high));
 }
 
+// What stands for the file in messages of a recipe with drawn values.
+std::string DrawName(const config::LoadedTune& tune, uint64_t draw) {
+  return fmt::format("{} with the values of draw {} of [tune]", tune.recipe.file, draw);
+}
+
 }  // namespace
 
 Assignment DrawValues(const std::vector<config::SearchKey>& keys, uint64_t seed, uint64_t draw) {
@@ -37,6 +43,26 @@ Assignment DrawValues(const std::vector<config::SearchKey>& keys, uint64_t seed,
     assignment.emplace_back(key.path, std::move(value));
   }
   return assignment;
+}
+
+void CheckKeysDoSomething(const config::LoadedTune& tune) {
+  constexpr uint64_t kMostDraws = 2000;
+  const auto seed = static_cast<uint64_t>(tune.recipe.recipe.seed);
+  std::map<std::string, std::string> idle;  // why, by path
+  for (const config::SearchKey& key : tune.tune.keys) idle[key.path];
+  for (uint64_t draw = 0; draw < kMostDraws && !idle.empty(); ++draw) {
+    const Assignment drawn = DrawValues(tune.tune.keys, seed, draw);
+    Assignment kept = drawn;
+    config::MakeTrialRecipe(tune, DrawName(tune, draw), &kept);
+    for (const auto& [path, value] : kept) idle.erase(path);
+    for (auto& [path, why] : idle) {
+      if (why.empty()) why = config::WhyIdle(tune, drawn, path);
+    }
+  }
+  if (idle.empty()) return;
+  const auto& [path, why] = *idle.begin();
+  throw tune.recipe.ErrorAt(
+      "tune." + path, fmt::format("does nothing in any trial{}{}", why.empty() ? "" : ": ", why));
 }
 
 std::vector<Assignment> DrawConfigurations(const config::LoadedTune& tune, uint64_t seed,
@@ -53,9 +79,8 @@ std::vector<Assignment> DrawConfigurations(const config::LoadedTune& tune, uint6
   for (uint64_t draw = 0; static_cast<int64_t>(drawn.size()) < most && in_vain < kMostInVain;
        ++draw) {
     Assignment values = DrawValues(tune.tune.keys, seed, draw);
-    const config::LoadedRecipe recipe = config::MakeTrialRecipe(
-        tune, fmt::format("{} with the values of draw {} of [tune]", tune.recipe.file, draw),
-        &values);
+    const config::LoadedRecipe recipe =
+        config::MakeTrialRecipe(tune, DrawName(tune, draw), &values);
     const bool is_new = known.insert(whole(recipe)).second;
     in_vain = is_new ? 0 : in_vain + 1;
     if (is_new) drawn.push_back(std::move(values));

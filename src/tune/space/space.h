@@ -15,6 +15,11 @@ using config::Assignment;
 // a number with three significant digits, uniform in it, or in its logarithm.
 Assignment DrawValues(const std::vector<config::SearchKey>& keys, uint64_t seed, uint64_t draw);
 
+// Throws RecipeError at a key of [tune] that does nothing in any trial, as lora.rank where all
+// trials train all weights: 2,000 draws, fewer once each key has done something, show none where it
+// does.
+void CheckKeysDoSomething(const config::LoadedTune& tune);
+
 // Different configurations in the order in which they are tried. The first is the recipe as it is,
 // without values. At most `most`; fewer where the space has no more: after a hundred draws in a row
 // that bring nothing new it is taken for exhausted. Throws RecipeError for values that make no

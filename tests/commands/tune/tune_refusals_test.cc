@@ -43,6 +43,12 @@ TEST_F(Tune, BadInputIsRefusedBeforeAnythingIsTrained) {
   ExpectRefused({"--set", "validation.measure=auc"}, "has no value of a single query");
   ExpectRefused({"--set", fmt::format("tune.keep=[\"{}\"]", Path("other"))},
                 "has no judgements " + Path("other/qrels/test.tsv"));
+  ExpectRefused({"--set", fmt::format("tune.keep=[\"{0}\", \"{0}/\"]", Path("other"))},
+                "tune.keep names " + Path("other") + "/ twice");
+  ExpectRefused({"--set", "tune.lora.rank=[2, 4]"},
+                "tune.lora.rank does nothing in any trial: it needs model.train");
+  ExpectRefused({"--set", "tune.optimizer=[1e-3]"},
+                "tune.optimizer is a table of recipes; name one of its keys, like tune.optimizer");
   ExpectRefused({"--resume"}, "holds no search to resume");
 }
 
@@ -84,6 +90,15 @@ TEST_F(Tune, AFolderHoldsOneSearch) {
   EXPECT_THAT(other.err, HasSubstr("was begun with another recipe, other --set flags or another"));
   const ProgramResult same = Search("search", {"--budget", "36 steps", "--resume"});
   EXPECT_EQ(same.exit_code, 0) << same.err;
+}
+
+// A base that is gone has not "changed".
+TEST_F(Tune, ASearchWhoseBaseIsGoneSaysSo) {
+  ASSERT_EQ(Search("search", {"--budget", "36 steps"}).exit_code, 0);
+  std::filesystem::rename(Path("base"), Path("elsewhere"));
+  const ProgramResult gone = Search("search", {"--budget", "36 steps", "--resume"});
+  EXPECT_EQ(gone.exit_code, 3);
+  EXPECT_THAT(gone.err, HasSubstr(Path("base") + ": no such folder; a model folder was expected"));
 }
 
 // bixse reads the scores of lines as grades, and infonce does not, so that the queries that are

@@ -92,7 +92,11 @@ TEST(ParseTune, EveryMistakeHasItsPlace) {
   ExpectMistake("[tune]\ntrain.epochs = [1, 2]\ntrain.steps = [9, 18]\n",
                 "r.toml:6:15: tune.train.steps cannot be searched beside tune.train.epochs");
   ExpectMistake("[tune]\nmost_loss = 0.1\n", "needs tune.keep");
-  ExpectMistake("tune = 1\n", "r.toml:4:8: tune");
+  ExpectMistake("tune = 1\n", "r.toml:4:8: tune is a table: write [tune]");
+  ExpectMistake("[[tune]]\ntrain.batch = [8]\n", ": tune is a table: write [tune]");
+  ExpectMistake("[tune]\noptimizer = [1]\n",
+                "r.toml:5:13: tune.optimizer is a table of recipes; name one of its keys, like "
+                "tune.optimizer.name");
 }
 
 TEST(ParseTune, KeysThatCannotBeSearchedSayWhy) {

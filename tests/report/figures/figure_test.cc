@@ -351,6 +351,29 @@ TEST(SvgFile, HasColoursThatEveryProgramKnows) {
   EXPECT_THAT(Values(file, "svg", "xmlns"), ElementsAre("http://www.w3.org/2000/svg"));
 }
 
+// The second name has no room on its point's right, and the third would lie over the first.
+TEST(InlineSvg, NamesPointsBesideThemAndBelowEachOther) {
+  Figure figure = RocLike();
+  figure.x = {.column = "x", .low = 0, .high = 1};
+  figure.series = {{.mark = Mark::kPoints,
+                    .points = {{0.1, 0.5}, {0.95, 0.5}, {0.1, 0.49}},
+                    .names = {"trial 1", "0.5 of trial 1", "<trial>"}}};
+  EXPECT_EQ(FigureTsv(figure),
+            "series\tx\ttrue_positive_rate\tname\n\t0.1\t0.5\ttrial 1\n"
+            "\t0.95\t0.5\t0.5 of trial 1\n\t0.1\t0.49\t<trial>\n");
+  const Places places(figure);
+  const std::vector<PointName> names = NamesOfPoints(figure, places);
+  ASSERT_EQ(names.size(), 3U);
+  EXPECT_FALSE(names[0].ends);
+  EXPECT_GT(names[0].at[0], places.X(0.1).value());
+  EXPECT_TRUE(names[1].ends);
+  EXPECT_LT(names[1].at[0], places.X(0.95).value());
+  EXPECT_EQ(names[1].at[1], names[0].at[1]);
+  EXPECT_GE(names[2].at[1], names[0].at[1] + 12);
+  EXPECT_THAT(Values(InlineSvg(figure).text, "text"),
+              testing::IsSupersetOf({"trial 1", "0.5 of trial 1", "<trial>"}));
+}
+
 TEST(InlineSvg, EscapesTexts) {
   Figure figure = Bars();
   figure.title = "<script>";

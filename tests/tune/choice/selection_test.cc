@@ -57,6 +57,8 @@ TEST(Select, ARealGainIsTakenAndTheLargestOfThem) {
   EXPECT_EQ(found.arms[*found.chosen].name, "large");
   EXPECT_THAT(VerdictText(found), StartsWith("train: large gains +0.2"));
   EXPECT_THAT(VerdictText(found), HasSubstr("over 3 models, 200 dev queries"));
+  const Selection one = Select(base, {{.name = "large", .values = Noisy(0.7, 200, 3)}}, {});
+  EXPECT_THAT(VerdictText(one), HasSubstr("over 1 model, 200 dev queries"));
 }
 
 TEST(Select, WhatIsSignificantlyWorseIsNotTaken) {

@@ -70,7 +70,9 @@ TEST(TunePage, ShowsTheChoiceEveryTrialAndTheBorder) {
   EXPECT_THAT(page, HasSubstr("was not measured on test data"));
   EXPECT_THAT(page, HasSubstr(R"(content="tandem tune")"));
   EXPECT_EQ(files[1].path, "figures/border.tsv");
-  EXPECT_EQ(files[1].bytes, "series\tloss\tgain\nborder\t0.01\t0.08\nborder\t0.03\t0.1\n");
+  EXPECT_EQ(
+      files[1].bytes,
+      "series\tloss\tgain\tname\nborder\t0.01\t0.08\t0.5 of trial 3\nborder\t0.03\t0.1\ttrial 3\n");
   EXPECT_EQ(files[3].bytes,
             "series\tshare\tvalue\ntrial 1\t0.333333\t0.41\ntrial 3\t0.333333\t0.45\n"
             "trial 3\t1\t0.5\n");

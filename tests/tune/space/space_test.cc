@@ -1,5 +1,6 @@
 #include "tune/space/space.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "base/error.h"
 #include "config/test_catalogue.h"
 
 namespace tandem::tune {
@@ -65,6 +67,21 @@ TEST(Space, ConfigurationsThatDifferInIdleKeysAloneAreOne) {
   const config::LoadedTune tune =
       Parse("[tune]\nmodel.train = [\"all\"]\nlora.rank = [2, 4, 8, 16, 32]\n");
   EXPECT_EQ(DrawConfigurations(tune, 1, 100).size(), 1U);
+}
+
+TEST(Space, AKeyThatDoesNothingInAnyTrialIsRefused) {
+  const config::LoadedTune idle =
+      Parse("[tune]\ntrain.batch = [8, 16]\nlora.rank = [2, 4, 8, 16, 32]\n");
+  try {
+    CheckKeysDoSomething(idle);
+    FAIL();
+  } catch (const RecipeError& error) {
+    EXPECT_THAT(error.what(),
+                testing::MatchesRegex("r.toml:[0-9]+:[0-9]+: tune.lora.rank does "
+                                      "nothing in any trial: it needs model.train.*"));
+  }
+  CheckKeysDoSomething(
+      Parse("[tune]\nmodel.train = [\"all\", \"lora\"]\nlora.rank = [2, 4, 8, 16, 32]\n"));
 }
 
 }  // namespace
