@@ -43,7 +43,8 @@ TEST_F(Tune, BadInputIsRefusedBeforeAnythingIsTrained) {
   ExpectRefused({"--set", "validation.measure=auc"}, "has no value of a single query");
   ExpectRefused({"--set", fmt::format("tune.keep=[\"{}\"]", Path("other"))},
                 "has no judgements " + Path("other/qrels/test.tsv"));
-  ExpectRefused({"--set", fmt::format("tune.keep=[\"{0}\", \"{0}/\"]", Path("other"))},
+  ExpectRefused({"--set", fmt::format("tune.keep=[\"{0}\", \"{0}/\"]", Path("other")), "--set",
+                 "tune.keep_split=dev"},
                 "tune.keep names " + Path("other") + "/ twice");
   ExpectRefused({"--set", "tune.lora.rank=[2, 4]"},
                 "tune.lora.rank does nothing in any trial: it needs model.train");
@@ -97,7 +98,7 @@ TEST_F(Tune, ASearchWhoseBaseIsGoneSaysSo) {
   ASSERT_EQ(Search("search", {"--budget", "36 steps"}).exit_code, 0);
   std::filesystem::rename(Path("base"), Path("elsewhere"));
   const ProgramResult gone = Search("search", {"--budget", "36 steps", "--resume"});
-  EXPECT_EQ(gone.exit_code, 3);
+  EXPECT_EQ(gone.exit_code, 4);
   EXPECT_THAT(gone.err, HasSubstr(Path("base") + ": no such folder; a model folder was expected"));
 }
 
