@@ -70,7 +70,7 @@ RunLock::RunLock(const std::filesystem::path& file) {
         break;
       case Attempt::kHeld:
         throw UsageError(fmt::format(
-            "{}: {} is training in this run folder; wait until it has ended or stop it, or give "
+            "{}: {} is training in this folder; wait until it has ended or stop it, or give "
             "another --output",
             file.parent_path().native(), HolderIn(file)));
       case Attempt::kNoLocks:

@@ -242,7 +242,7 @@ TEST_F(ResumeCommand, OneProcessAtATimeTrainsInARunFolder) {
     const ProgramResult second = Train("run", further);
     EXPECT_EQ(second.exit_code, 2) << second.err;
     EXPECT_THAT(second.err, testing::HasSubstr(holder));
-    EXPECT_THAT(second.err, testing::HasSubstr("is training in this run folder"));
+    EXPECT_THAT(second.err, testing::HasSubstr("is training in this folder"));
   }
   Kill(first);
   const pid_t again =

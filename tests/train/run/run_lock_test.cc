@@ -58,7 +58,7 @@ TEST(RunLock, OneProcessAtATimeAndTheOtherIsNamed) {
   const auto file = folder.path() / "run.lock";
   Holder holder(file);
   ExpectError([&] { RunLock lock(file); }, ExitCode::kUsage,
-              {fmt::format("process {} on {} is training in this run folder", holder.process(),
+              {fmt::format("process {} on {} is training in this folder", holder.process(),
                            HostName())});
   holder.Kill();  // nobody cleans up
   const RunLock lock(file);
