@@ -25,7 +25,11 @@ KINDS = {
 }
 
 OF_ALL_KINDS = {"wrong"}
-NOT_OF_THE_FILES = {"says", "recipe", "relevance_level", "mined_negatives", "mined_range"}
+NOT_OF_THE_FILES = {"says", "recipe", "relevance_level", "mined_negatives", "mined_range", "judge_train"}
+
+
+# What a study makes of a set's files and a model, beside them.
+MADE_FROM_IT = ("mined.jsonl", "grades.jsonl", "teacher.jsonl", "cross_grades.jsonl", "cross_teacher.jsonl")
 
 
 class DataError(Exception):
@@ -260,8 +264,7 @@ def fingerprint(folder):
         folders.sort()
         for name in sorted(files):
             path = os.path.join(root, name)
-            if name.endswith((".jsonl", ".tsv")) and name not in ("mined.jsonl", "grades.jsonl",
-                                                                   "teacher.jsonl"):  # of these and the base
+            if name.endswith((".jsonl", ".tsv")) and name not in MADE_FROM_IT:
                 digest.update(os.path.relpath(path, folder).encode() + b"\0")
                 with open(path, "rb") as file:
                     digest.update(hashlib.sha256(file.read()).digest())

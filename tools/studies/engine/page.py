@@ -7,7 +7,7 @@ import sys
 
 from . import data as study_data
 from . import plot
-from .plan import BASE
+from .plan import BASE, SCORED
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from study import markdown, update  # noqa: E402
@@ -92,7 +92,7 @@ def arm_table(study, rows, chosen):
     for arm in study.arms.values():
         own = {key: value for key, value in arm.recipe.items() if common.get(key) != value}
         sets = keys_of(own) + (f"; goes on from {study.arms[arm.after].says}" if arm.after else "")
-        sets += f"; {arm.scored} by the whole model" if arm.scored else ""
+        sets += f"; {SCORED[arm.scored]}" if arm.scored else ""
         best = [keys_of(arm.points[chosen[data, arm.name]]) if (data, arm.name) in chosen else "-"
                 for data in study.data_trained()]
         final = [row for row in rows if row["arm"] == arm.name

@@ -13,6 +13,10 @@ REQUIRED = {"title", "question", "paper", "place", "select", "measures", "baseli
 ARM_KEYS = {"recipe", "grid", "data", "says", "after", "scored"}
 CLAIM_KEYS = {"says", "paper", "arm", "against", "data", "measure", "expect"}
 QUICK_KEYS = {"seeds", "recipe", "grid", "data", "zero_shot"}
+# What an arm's training pairs are scored by: the study's whole model, or a cross-encoder trained for it.
+SCORED = {"grades": "grades by the whole model", "teacher": "scores by the whole model",
+          "cross_grades": "grades by a cross-encoder", "cross_teacher": "scores by a cross-encoder"}
+CROSS = ("cross_grades", "cross_teacher")
 BASE = "base"  # the name of the untrained model as an arm of a claim
 
 
@@ -28,7 +32,7 @@ class Arm:
     points: tuple  # of dicts: what the grid adds to the recipe, in a fixed order
     data: tuple
     after: str | None = None  # the arm whose chosen models this one's training starts from
-    scored: str | None = None  # grades or teacher: what the whole model says of the training pairs
+    scored: str | None = None  # one of SCORED: what is said of the training pairs in place of their labels
 
 
 @dataclass(frozen=True)
@@ -126,8 +130,10 @@ def read_arms(path, table, recipe, grid, quick, data):
             raise PlanError(f"{path}: {where}: after is {after!r}, where an arm above it that is trained on the "
                             "same data was expected")
         scored = arm.get("scored")
-        if scored not in (None, "grades", "teacher"):
-            raise PlanError(f"{path}: {where}: scored is {scored!r}, where grades or teacher was expected")
+        if scored not in (None, *SCORED):
+            raise PlanError(f"{path}: {where}: scored is {scored!r}, where one of {', '.join(SCORED)} was expected")
+        if lacking := [one for one in named if "judge_train" not in data[one] and scored in CROSS]:
+            raise PlanError(f"{path}: {where}: scored is {scored!r}, and data {lacking[0]!r} has no judge_train")
         merged = recipe | flatten(arm.get("recipe", {})) | flatten(quick.get("recipe", {}))
         arms[name] = Arm(name, arm.get("says", name), merged, points_of(path, where, own), named, after, scored)
     sizes = {name: len(arm.points) for name, arm in arms.items()}
@@ -184,7 +190,7 @@ def read_study(path, budget):
     zero_shot = names_of(path, "the study", "zero_shot", quick.get("zero_shot", table.get("zero_shot", [])))
     if strangers := [name for name in zero_shot if name not in data]:
         raise PlanError(f"{path}: zero_shot: there is no data {strangers[0]!r}")
-    trained = [name for name in data if data[name].get("train") != 0]
+    trained = {name: entry for name, entry in data.items() if entry.get("train") != 0}
     measures = names_of(path, "the study", "measures", table["measures"])
     seeds = quick.get("seeds", table["seeds"])
     if type(seeds) is not int or seeds < 1:

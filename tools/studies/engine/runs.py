@@ -13,11 +13,12 @@ import sys
 import time
 
 from . import data as study_data
-from .plan import BASE
+from .plan import BASE, CROSS
 
 DELETED_WHEN_MEASURED = ("model", "checkpoints")
 
 MINED = "mined.jsonl"
+CROSS_ENCODER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "train_cross_encoder.py")
 POOLED = {"auc", "partial_auc"}  # over all queries: of these `compare` knows no mean over seeds
 KEPT = ("baseline", "value", "difference", "low", "high", "p")  # of what `compare` says of a measure
 
@@ -188,10 +189,31 @@ class Workshop:
     def score(self, name, kind):
         """Writes the training pairs of a set with what the whole model says of them."""
         output = self.data(name, f"{kind}.jsonl")
-        if not os.path.exists(output):
-            self.program(["score", "--model", self.options.model, "--pairs", self.taught(name), "--as", kind,
-                          "--to", "flag_embedding", "--output", output, "--precision", self.options.precision],
-                         quiet=True)
+        if os.path.exists(output):
+            return
+        judge = self.cross_encoder(name) if kind in CROSS else self.options.model
+        self.program(["score", "--model", judge, "--pairs", self.taught(name), "--as", kind.split("_")[-1],
+                      "--to", "flag_embedding", "--output", output, "--precision", self.options.precision],
+                     quiet=True)
+
+    def cross_encoder(self, name):
+        """A cross-encoder that learnt the grades of `judge_train` queries that the set is not trained on."""
+        output = self.data(name, "cross-encoder")
+        if os.path.isdir(output):
+            return output
+        spec = dict(self.study.data[name])
+        spec["train"] += spec.pop("judge_train")
+        known = study_data.make(f"{name}-judge", spec, self.options.data_root, self.folder)
+        shutil.rmtree(output + ".partial", ignore_errors=True)
+        command = [sys.executable, CROSS_ENCODER, "--base", os.path.abspath(self.options.model), "--data",
+                   os.path.join(known, "train"), "--without", self.data(name, "train"), "--output",
+                   output + ".partial"]
+        say(f"{name}: trains the cross-encoder")
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise RunError(f"{' '.join(command)}\nended with {done.returncode}:\n{done.stderr}")
+        os.rename(output + ".partial", output)
+        return output
 
     def run_folder(self, data, arm, point, seed=None):
         folder = os.path.join(self.folder, "runs", data, arm.name, f"point-{point + 1}")
