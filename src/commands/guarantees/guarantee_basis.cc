@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "base/hashes/running_hash.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "commands/model/load_model.h"
@@ -24,24 +23,6 @@ namespace tandem::app {
 namespace {
 
 std::string Hexadecimal(uint64_t hash) { return fmt::format("{:016x}", hash); }
-
-uint64_t DataHash(const data::JudgedData& judged) {
-  RunningHash hash;
-  const data::Dataset& dataset = judged.dataset;
-  for (const data::JudgedQuery& query : dataset.judged) {
-    hash.Add(dataset.queries.id(query.query));
-    hash.Add(dataset.queries.text(query.query));
-  }
-  for (const data::QueryJudgements& query : judged.qrels.queries()) {
-    hash.Add(query.query);
-    for (const data::GradedDocument& one : query.judgements) {
-      hash.Add(one.document);
-      hash.Add(one.grade);
-    }
-  }
-  for (const uint64_t text : *dataset.documents.hashes()) hash.Add(text);
-  return hash.value();
-}
 
 // What differs a little, and how it was and is.
 std::vector<std::string> BasisDifferences(const weights::GuaranteeBasis& was,
@@ -78,7 +59,7 @@ void AddData(const data::JudgedData& judged, const std::string& folder, const st
              weights::GuaranteeBasis* basis) {
   basis->data = FolderName(folder);
   basis->split = split;
-  basis->data_fingerprint = Hexadecimal(DataHash(judged));
+  basis->data_fingerprint = Hexadecimal(data::Fingerprint(judged));
   basis->date = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
   basis->documents = judged.dataset.documents.size();
 }

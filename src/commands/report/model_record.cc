@@ -67,7 +67,8 @@ class Recorder {
                     .split = set_.split,
                     .documents = static_cast<int64_t>(judged_.dataset.documents.size()),
                     .queries = static_cast<int64_t>(evaluation_.queries.size()),
-                    .relevance_level = set_.relevance_level},
+                    .relevance_level = set_.relevance_level,
+                    .fingerprint = fmt::format("{:016x}", data::Fingerprint(judged_))},
         .query_ids = evaluation_.queries};
     const eval::ScoreLevels pool = eval::PoolLevels(retrieved_.samples);
     record.measures = MeasureResultsOf(evaluation_, pool, Resampling());

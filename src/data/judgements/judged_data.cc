@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/hashes/running_hash.h"
 
 namespace tandem::data {
 namespace {
@@ -114,6 +115,24 @@ JudgedData LoadJudgedDocuments(const std::filesystem::path& folder, std::string_
   data.dataset.documents = groups->documents;
   CheckResolved(Resolve(data.qrels, data.dataset, scope.get()), data);
   return data;
+}
+
+uint64_t Fingerprint(const JudgedData& judged) {
+  RunningHash hash;
+  const Dataset& dataset = judged.dataset;
+  for (const JudgedQuery& query : dataset.judged) {
+    hash.Add(dataset.queries.id(query.query));
+    hash.Add(dataset.queries.text(query.query));
+  }
+  for (const QueryJudgements& query : judged.qrels.queries()) {
+    hash.Add(query.query);
+    for (const GradedDocument& one : query.judgements) {
+      hash.Add(one.document);
+      hash.Add(one.grade);
+    }
+  }
+  for (const uint64_t text : *dataset.documents.hashes()) hash.Add(text);
+  return hash.value();
 }
 
 }  // namespace tandem::data

@@ -2,6 +2,7 @@
 // and counts them. (LoadBeir gives only what can be trained on.)
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string_view>
 
@@ -34,5 +35,9 @@ JudgedData LoadJudgedData(const std::filesystem::path& folder, std::string_view 
 // of several the highest grade counts. `groups` becomes the corpus.
 JudgedData LoadJudgedDocuments(const std::filesystem::path& folder, std::string_view split,
                                PassageGroups* groups, Warnings* warnings = nullptr);
+
+// A hash of the judged queries, the judgements and the documents' texts, in their order: another one
+// says that something was measured on other data.
+uint64_t Fingerprint(const JudgedData& judged);
 
 }  // namespace tandem::data

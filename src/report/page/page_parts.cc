@@ -70,7 +70,7 @@ void NameGroups(std::vector<EvaluationGroup>& groups) {
     if (named[group.dataset] == 1) continue;
     group.dataset = DataWords(DatasetOf(group));
     const int number = ++told[group.dataset];
-    if (number > 1) group.dataset += fmt::format(", other queries ({})", number);
+    if (number > 1) group.dataset += fmt::format(", other data ({})", number);
   }
 }
 

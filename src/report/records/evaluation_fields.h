@@ -26,6 +26,7 @@ void VisitFields(R& dataset, Visitor& visitor) {
   visitor.Field("documents", dataset.documents, kNotNegative);
   visitor.Field("queries", dataset.queries, kNotNegative);
   visitor.Field("relevance_level", dataset.relevance_level);
+  visitor.Field("fingerprint", dataset.fingerprint);
 }
 
 template <MaybeConst<MeasureResult> R, typename Visitor>

@@ -38,6 +38,8 @@ struct DatasetFacts {
   int64_t documents = 0;
   int64_t queries = 0;
   double relevance_level = 1;  // the grade from which a document is a positive
+  // Of queries, judgements and documents' texts, 16 hexadecimal digits; absent: not known.
+  std::optional<std::string> fingerprint = {};
 };
 
 struct MeasureResult {

@@ -20,13 +20,17 @@ bool SameIds(const std::vector<std::string>& a, const std::vector<std::string>& 
   return a.size() == b.size() && Sorted(a) == Sorted(b);
 }
 
+bool SameFingerprint(const DatasetFacts& a, const DatasetFacts& b) {
+  return !a.fingerprint || !b.fingerprint || *a.fingerprint == *b.fingerprint;
+}
+
 }  // namespace
 
 bool SameData(const EvaluationRecord& a, const EvaluationRecord& b) {
   return a.dataset.name == b.dataset.name && a.dataset.split == b.dataset.split &&
          a.dataset.documents == b.dataset.documents && a.dataset.queries == b.dataset.queries &&
          a.dataset.relevance_level == b.dataset.relevance_level &&
-         SameIds(a.query_ids, b.query_ids);
+         SameFingerprint(a.dataset, b.dataset) && SameIds(a.query_ids, b.query_ids);
 }
 
 bool IsByDocument(const DatasetFacts& dataset) { return dataset.name.ends_with(kByDocument); }
@@ -47,6 +51,9 @@ std::string DataWords(const DatasetFacts& dataset) {
 std::string BothDataWords(const EvaluationRecord& a, const EvaluationRecord& b) {
   const std::string first = DataWords(a.dataset);
   const std::string second = DataWords(b.dataset);
+  if (first == second && SameIds(a.query_ids, b.query_ids)) {
+    return fmt::format("{} and on other texts or judgements under these names", first);
+  }
   if (first == second) return fmt::format("{} and as many other queries", first);
   return fmt::format("{} and {}", first, second);
 }

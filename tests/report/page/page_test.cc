@@ -183,6 +183,21 @@ TEST_F(PageTest, LeavesOutABeforeThatIsOfOtherDataThanAfter) {
   EXPECT_EQ(labels(), "after ");
   EXPECT_TRUE(
       Holds(PageOf(Read({"mine"})), "(400 queries, 63,410 documents) and as many other queries."));
+  // The same queries, but other texts or judgements.
+  after = ExampleEvaluation({.separation = 0.3});
+  after.dataset.fingerprint = "00000000000000aa";
+  write();
+  EXPECT_EQ(labels(), "before after ");  // of the one before it is not known
+  EvaluationRecord before = ExampleEvaluation({});
+  before.dataset.fingerprint = "00000000000000bb";
+  const std::string before_file = Run("mine") + "/report/before.evaluation.json";
+  const std::string kept = ReadFile(before_file);
+  WriteFileAtomically(before_file, EvaluationText(before));
+  EXPECT_EQ(labels(), "after ");
+  EXPECT_TRUE(Holds(PageOf(Read({"mine"})),
+                    "(400 queries, 63,410 documents) and on other texts or judgements under these "
+                    "names."));
+  WriteFileAtomically(before_file, kept);
   // Positives from another grade on are another task.
   after = ExampleEvaluation({.separation = 0.3});
   after.dataset.relevance_level = 2;
@@ -216,7 +231,7 @@ TEST_F(PageTest, ComparesOnlyWhatWasMeasuredOnTheSameQueriesAndDocuments) {
   EXPECT_THAT(Between(page, "intervals, on ", "<"),
               ElementsAre("packages, split test (400 queries, 63,410 documents)",
                           "packages, split test (400 queries, 40 documents)",
-                          "packages, split test (400 queries, 40 documents), other queries (2)"));
+                          "packages, split test (400 queries, 40 documents), other data (2)"));
   EXPECT_EQ(Between(page, ">Difference<", "<").size(), 1);  // of a and b
   EXPECT_TRUE(Holds(page,
                     "a, b and c are not compared: they were not measured on the same queries and "
