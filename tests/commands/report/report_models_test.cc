@@ -170,6 +170,8 @@ TEST_F(ReportRun, IsMeasuredBeforeAndAfterTrainingOnItsValidationData) {
   EXPECT_EQ(after.model.folder, "model");
   EXPECT_EQ(before.dataset.split, "dev");
   EXPECT_EQ(after.dataset.queries, 16);
+  EXPECT_THAT(before.dataset.fingerprint.value_or(""), testing::MatchesRegex("[0-9a-f]+"));
+  EXPECT_EQ(before.dataset.fingerprint, after.dataset.fingerprint);
   EXPECT_EQ(before.measures[0].mean, after.measures[0].mean);  // the same weights
   ASSERT_TRUE(after.roc);
   EXPECT_EQ(after.roc->positives, 16);
