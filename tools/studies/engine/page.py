@@ -7,7 +7,7 @@ import sys
 
 from . import data as study_data
 from . import plot
-from .plan import BASE, SCORED
+from .plan import BASE, SCORED, VIEWS
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from study import markdown, update  # noqa: E402
@@ -120,6 +120,14 @@ def measure_table(study, compared, trained_on, measured_on):
     return markdown(lines)
 
 
+def views_table(study, data, seen):
+    lines = [[f"where {data}'s embeddings lie", *(VIEWS[view] for view in study.views)]]
+    for name, found in seen.items():
+        says = name if name == BASE else study.arms[name].says
+        lines.append([says, *(f"{found[view]:.3f}" for view in study.views)])
+    return markdown(lines)
+
+
 def data_table(study, workshop):
     lines = [["data", "what they are", "training queries", "dev", "test", "documents measured with"]]
     for name, spec in study.data.items():
@@ -212,6 +220,7 @@ def study_page(study, workshop, rows, chosen, compared):
     for trained_on in study.data_trained():
         for measured_on in (trained_on, *(name for name in study.zero_shot if name != trained_on)):
             parts.append(measure_table(study, compared, trained_on, measured_on))
+    parts += [views_table(study, data, seen) for data, seen in workshop.seen.items()]
     parts.append(wrapped(f"Every run is a line of [{study.name}.tsv]({study.name}.tsv). Made by "
                          f"`./dev study {study.name} --budget {study.budget}`."))
     return "\n".join(parts)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 BUDGETS = ("quick", "full")
 KEYS = {"title", "question", "paper", "place", "notes", "select", "measures", "baseline", "seeds",
-        "minutes", "data", "recipe", "grid", "arms", "claims", "quick", "zero_shot"}
+        "minutes", "data", "recipe", "grid", "arms", "claims", "quick", "zero_shot", "views"}
 REQUIRED = {"title", "question", "paper", "place", "select", "measures", "baseline", "seeds", "data",
             "arms", "claims"}
 ARM_KEYS = {"recipe", "grid", "data", "says", "after", "scored"}
@@ -17,6 +17,11 @@ QUICK_KEYS = {"seeds", "recipe", "grid", "data", "zero_shot"}
 SCORED = {"grades": "grades by the whole model", "teacher": "scores by the whole model",
           "cross_grades": "grades by a cross-encoder", "cross_teacher": "scores by a cross-encoder"}
 CROSS = ("cross_grades", "cross_teacher")
+# What the page may say of where embeddings lie, as `evaluate --views` names it.
+VIEWS = {"centroid_gap": "gap between the means of queries and documents",
+         "ratio_median": "ratio query-query to query-document, median",
+         "separability": "told apart by a plane", "alignment": "alignment",
+         "uniformity_queries": "uniformity of queries", "uniformity_positives": "uniformity of positives"}
 BASE = "base"  # the name of the untrained model as an arm of a claim
 
 
@@ -65,6 +70,7 @@ class Study:
     zero_shot: tuple
     arms: dict
     claims: tuple
+    views: tuple  # of VIEWS, beside the measures; nothing is chosen or claimed by them
 
     def decides(self):
         """All that results depend on: everything but the words of the page."""
@@ -204,10 +210,13 @@ def read_study(path, budget):
         raise PlanError(f"{path}: baseline: there is no arm {table['baseline']!r}")
     if table["select"] not in measures:
         raise PlanError(f"{path}: select: {table['select']!r} is none of the measures")
+    views = names_of(path, "the study", "views", table.get("views", []))
+    if strangers := [name for name in views if name not in VIEWS]:
+        raise PlanError(f"{path}: views: {strangers[0]!r} is none of {', '.join(VIEWS)}")
     return Study(name=os.path.splitext(os.path.basename(path))[0], budget=budget,
                  title=table["title"], question=table["question"], paper=table["paper"],
                  place=table["place"], notes=table.get("notes", ""), select=table["select"],
                  measures=measures, baseline=table["baseline"],
                  seeds=seeds, minutes=table.get("minutes", 0),
                  recipe=recipe, data=data, zero_shot=zero_shot, arms=arms,
-                 claims=read_claims(path, table, arms, data, measures))
+                 claims=read_claims(path, table, arms, data, measures), views=views)

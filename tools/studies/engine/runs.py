@@ -80,6 +80,7 @@ class Workshop:
         self.results = os.path.join(self.folder, "results")
         self.fingerprints = {}
         self.chosen = {}  # (data, arm) -> the number of its point
+        self.seen = {}  # data -> what `evaluate --views` says of its arms
         self.made, self.to_make, self.started = 0, 0, time.monotonic()
 
     # --- what the results are of -------------------------------------------------------------------
@@ -343,6 +344,29 @@ class Workshop:
                  for name, system in zip(names[1:], found["systems"])}
         return {"queries": found["queries"], "systems": table}
 
+    def views(self, data, chosen):
+        """Where the embeddings of the test queries and their documents lie, by arm: means over seeds."""
+        path = self.result_path("views", data)
+        if os.path.exists(path):
+            return read_json(path)
+        found = {}
+        for name in [BASE, *(arm.name for arm in self.study.arms_of(data))]:
+            self.restore(data, [name], chosen)
+            seeds = range(1, 2 if name == BASE else self.study.seeds + 1)
+            tables = [self.views_of(data, self.model(data, name, chosen, seed)) for seed in seeds]
+            found[name] = {view: sum(table[view] for table in tables) / len(tables)
+                           for view in self.study.views}
+        write_json(path, found)
+        return found
+
+    def views_of(self, data, model):
+        level = self.study.data[data].get("relevance_level", 1)
+        out, _ = self.program(["evaluate", "--model", model, "--dataset", self.data(data, "eval"), "--split",
+                               "test", "--measures", self.study.select, "--relevance-level", str(level),
+                               "--views", "--precision", self.options.precision, "--format", "tsv"], quiet=True)
+        rows = [line.split("\t") for line in out.splitlines() if line.startswith("views.")]
+        return {name.removeprefix("views."): float("nan" if value == "-" else value) for name, _, value in rows}
+
     def model(self, data, name, chosen, seed):
         if name == BASE:
             return os.path.join(self.folder, "base", "model")
@@ -384,6 +408,8 @@ class Workshop:
             for measured_on, names in self.comparisons(data):
                 say(f"trained on {data}, measured on {measured_on}: {', '.join(names)}")
                 compared[data, measured_on, tuple(names)] = self.compare(data, measured_on, names, chosen)
+            if self.study.views:
+                self.seen[data] = self.views(data, chosen)
             if not self.options.keep_models:
                 for arm in arms:
                     self.drop(data, arm, chosen[data, arm.name])
