@@ -92,7 +92,7 @@ TEST(Explain, NamesTheStudiesThatTriedAnEntry) {
   for (const sampling::SamplerInfo* info : sampling::Samplers()) {
     ExpectStudies(*info, "sampling.name");
   }
-  EXPECT_EQ(RunTandem({"explain", "margin_mse"}).out.find("tried in"), std::string::npos);
+  EXPECT_EQ(RunTandem({"explain", "kl_distillation"}).out.find("tried in"), std::string::npos);
 }
 
 TEST(Explain, KnowsEveryEntryAndEveryKey) {

@@ -149,7 +149,7 @@ extern const ObjectiveInfo kBixse{
      .source = "BiXSE eq. 2 (Tsirigotis et al.)",
      .params = kBixseParams,
      .idle_keys = kIdleWithoutSameTower,
-     .studies = "objectives thresholds bixse-grades bixse-batch combinations"},
+     .studies = "objectives thresholds bixse-grades bixse-batch combinations bixse-cuts"},
     kBixsePurpose,
     kBixseFormula,
     [](const config::Params&) { return Needs{.grades = true, .graded_own = true}; },

@@ -54,8 +54,9 @@ extern const ObjectiveInfo kInfoNce{
      .source = "MW paper eq. 4; van den Oord et al. 2018",
      .params = kInfoNceParams,
      .idle_keys = kIdleWithoutSameTower,
-     .studies = "objectives thresholds mann-whitney-auc tuning opera-pruning samtone-duplicates "
-                "bixse-grades bixse-batch combinations opera-levels"},
+     .studies = "objectives thresholds mann-whitney-auc tuning opera-pruning "
+                "samtone-duplicates bixse-grades bixse-batch combinations opera-levels "
+                "bixse-cuts"},
     kInfoNcePurpose,
     kInfoNceFormula,
     [](const config::Params& params) {

@@ -80,7 +80,8 @@ extern const ObjectiveInfo kMarginMse{
      .summary = "squared difference of the model's and the teacher's margins",
      .source = "BiXSE section 5, baseline (Hofstaetter et al. 2020)",
      .params = kMarginMseParams,
-     .idle_keys = kIdleBesideTeacher},
+     .idle_keys = kIdleBesideTeacher,
+     .studies = "bixse-cuts"},
     kMarginMsePurpose,
     kMarginMseFormula,
     [](const config::Params&) {
