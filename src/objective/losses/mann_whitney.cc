@@ -116,7 +116,8 @@ extern const ObjectiveInfo kMannWhitney{
      .source = "MW paper eq. 2 and 3, with temperature and 1/N",
      .params = kMannWhitneyParams,
      .idle_keys = kIdleWithoutSameTower,
-     .studies = "thresholds mann-whitney-auc objectives tuning combinations"},
+     .studies = "thresholds mann-whitney-auc objectives tuning combinations "
+                "mann-whitney-sizes"},
     kMannWhitneyPurpose,
     kMannWhitneyFormula,
     [](const config::Params&) { return Needs{.separable_by_row = false}; },
