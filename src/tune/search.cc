@@ -73,8 +73,9 @@ void CheckMeasure(const config::LoadedTune& tune) {
 void CheckKept(const config::LoadedTune& tune) {
   std::set<fs::path> known;
   for (const std::string& folder : tune.tune.keep) {
-    std::error_code none;  // a folder that is not there is refused below
-    if (!known.insert(fs::weakly_canonical(folder, none)).second) {
+    std::error_code error;  // what cannot be looked at is refused below
+    const fs::path path = fs::weakly_canonical(folder, error);
+    if (!known.insert(error ? fs::path(folder) : path).second) {
       throw tune.recipe.ErrorAt("tune.keep", fmt::format("names {} twice", folder));
     }
     const fs::path judgements = fs::path(folder) / "qrels" / (tune.tune.keep_split + ".tsv");
@@ -191,7 +192,6 @@ void WriteBeginning(const SearchContext& search, const Beginning& beginning,
 // The keys to search: the recipe's, or those of the default space where it names none.
 void ChooseSpace(config::LoadedTune& tune, const train::RunData& data) {
   if (!tune.tune.keys.empty()) {
-    CheckKeysDoSomething(tune);
     CheckSameValidation(tune, data);
     return;
   }
@@ -242,6 +242,7 @@ void CheckBefore(const config::LoadedTune& tune, const SearchFolder& folder, boo
   CheckFolder(folder, resume);
   CheckMeasure(tune);
   CheckKept(tune);
+  if (!resume) CheckKeysDoSomething(tune);
 }
 
 }  // namespace

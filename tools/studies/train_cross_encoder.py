@@ -4,8 +4,8 @@
     python3 tools/studies/train_cross_encoder.py --base FOLDER --data BEIR --without BEIR --output FOLDER
 
 Learns the grades of DATA's train split, divided by the highest one there, as probabilities (binary cross-entropy),
-but not those of queries that WITHOUT trains on: what it will judge it has not seen. All layers of the base are
-trained, under a new head. It needs sentence-transformers, which saves the folder.
+but not those of queries that WITHOUT trains on, which it will judge; their documents may be among those that it
+learns from. All layers of the base are trained, under a new head. It needs sentence-transformers, which saves the folder.
 """
 
 import argparse

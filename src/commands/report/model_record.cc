@@ -68,7 +68,7 @@ class Recorder {
                     .documents = static_cast<int64_t>(judged_.dataset.documents.size()),
                     .queries = static_cast<int64_t>(evaluation_.queries.size()),
                     .relevance_level = set_.relevance_level,
-                    .fingerprint = fmt::format("{:016x}", data::Fingerprint(judged_))},
+                    .fingerprint = fmt::format("{:016x}", Fingerprint())},
         .query_ids = evaluation_.queries};
     const eval::ScoreLevels pool = eval::PoolLevels(retrieved_.samples);
     record.measures = MeasureResultsOf(evaluation_, pool, Resampling());
@@ -82,6 +82,10 @@ class Recorder {
   }
 
  private:
+  uint64_t Fingerprint() const {
+    return data::Fingerprint(judged_, set_.by_document ? &data_.groups.passages : nullptr);
+  }
+
   eval::BootstrapOptions Resampling() const {
     return {.seed = SeedOf(globals_), .resamples = 2000, .threads = ThreadsOf(globals_)};
   }

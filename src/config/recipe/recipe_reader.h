@@ -158,18 +158,17 @@ class RecipeReader {
   // The place of each key that was given.
   RecipePositions Positions() const {
     RecipePositions positions;
-    for (const std::string& key : keys_) AddPosition(key, positions);
+    for (const std::string& key : keys_) {
+      const std::optional<Found> found = Find(key);
+      if (found) positions[key] = PositionOf(layers_[found->layer], *found->node);
+    }
     return positions;
   }
 
-  // Adds the place of a key, where it was given.
-  void AddPosition(const std::string& key, RecipePositions& positions) const {
-    const std::optional<Found> found = Find(key);
-    if (!found) return;
-    const TomlLayer& layer = layers_[found->layer];
-    const toml::source_position& begin = found->node->source().begin;
-    positions[key] = {layer.source, layer.is_set ? 0 : static_cast<int>(begin.line),
-                      layer.is_set ? 0 : static_cast<int>(begin.column)};
+  static RecipePosition PositionOf(const TomlLayer& layer, const toml::node& node) {
+    const toml::source_position& begin = node.source().begin;
+    return {layer.source, layer.is_set ? 0 : static_cast<int>(begin.line),
+            layer.is_set ? 0 : static_cast<int>(begin.column)};
   }
 
   // Says whether a layer has the table without any key in it.

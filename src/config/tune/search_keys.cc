@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "config/recipe/recipe_reader.h"
 #include "config/recipe/recipe_text.h"
 
 namespace tandem::config {
@@ -98,11 +99,7 @@ class KnownKeys {
   // The key in each recipe that has it; at least one. Throws for a key that cannot be searched.
   const std::vector<RecipeKey>& Find(const GivenKey& given) const {
     const auto found = keys_.find(given.path);
-    if (const std::string_view inner = KeyInTable(given.path); !inner.empty()) {
-      ComplainOfKey(
-          given, *given.node,
-          fmt::format("is a table of recipes; name one of its keys, like tune.{}", inner));
-    }
+    if (found == keys_.end()) ComplainOfTable(given);
     if (found == keys_.end()) {
       std::vector<std::string_view> names = names_;
       names.insert(names.end(), std::begin(kTuneKeys), std::end(kTuneKeys));
@@ -116,15 +113,25 @@ class KnownKeys {
   }
 
  private:
-  // A key that can be searched in the table `path`, its entry's name where it has one; "": `path`
-  // is no such table.
-  std::string_view KeyInTable(const std::string& path) const {
+  // Throws where the key is a table of recipes, with a key to search in its place: its entry's
+  // name, or the first that works without another key.
+  void ComplainOfTable(const GivenKey& given) const {
+    const std::string inside = given.path + ".";
     std::string_view inner;
-    for (const std::string_view name : names_) {
-      if (name == path + ".name") return name;
-      if (inner.empty() && name.starts_with(path + ".")) inner = name;
+    bool is_table = false;
+    for (const auto& [path, keys] : keys_) {
+      if (!path.starts_with(inside)) continue;
+      is_table = true;
+      if (!WhyNotSearched(keys.front()).empty()) continue;
+      if (path == inside + "name") inner = path;
+      if (inner.empty() && keys.front().condition.empty()) inner = path;
     }
-    return inner;
+    if (!is_table) return;
+    ComplainOfKey(given, *given.node,
+                  inner.empty() ? "is a table of recipes, in which no key can be searched"
+                                : fmt::format("is a table of recipes; name one of its keys, like "
+                                              "tune.{}",
+                                              inner));
   }
 
   static std::vector<Recipe> WithEntries(const std::vector<Recipe>& recipes,
@@ -250,7 +257,7 @@ EntryRecipe* EntryOf(Recipe& recipe, std::string_view table) {
 }
 
 std::vector<SearchKey> ReadSearchKeys(std::span<const TomlLayer> layers, const Recipe& recipe,
-                                      RecipeCatalogues catalogues) {
+                                      RecipeCatalogues catalogues, RecipePositions* positions) {
   std::map<std::string, GivenKey> given;
   for (const TomlLayer& layer : layers) {
     const toml::node* const node = FindNode(layer, "tune");
@@ -271,6 +278,7 @@ std::vector<SearchKey> ReadSearchKeys(std::span<const TomlLayer> layers, const R
   std::vector<SearchKey> keys;
   for (const auto& [path, key] : given) {
     const std::vector<RecipeKey>& infos = known.Find(key);
+    (*positions)["tune." + path] = RecipeReader::PositionOf(*key.layer, *key.node);
     if (const toml::array* const list = key.node->as_array()) {
       keys.push_back(ListOfValues(key, *list, infos));
     } else if (const toml::table* const range = key.node->as_table()) {

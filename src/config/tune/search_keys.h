@@ -26,9 +26,10 @@ inline constexpr std::pair<std::string_view, std::string_view> kEitherKey[] = {
     {"data.train", "data.source"}};
 
 // The keys to search in the [tune] of all layers, of which the last one that has a key counts.
-// `recipe` is the one that they are searched around. Throws RecipeError at the first mistake.
+// `recipe` is the one that they are searched around. Adds the place of each to `positions`, as
+// "tune.optimizer.clip". Throws RecipeError at the first mistake.
 std::vector<SearchKey> ReadSearchKeys(std::span<const TomlLayer> layers, const Recipe& recipe,
-                                      RecipeCatalogues catalogues);
+                                      RecipeCatalogues catalogues, RecipePositions* positions);
 
 // The entry that `table` names in a recipe; null for tables that name none.
 EntryRecipe* EntryOf(Recipe& recipe, std::string_view table);

@@ -60,11 +60,9 @@ LoadedTune ParseTune(std::string_view text, std::string_view name,
   RecipeReader reader(layers, catalogues);
   ReadTuneKeys(loaded.tune, reader);
   reader.ThrowFirstMistake();
-  loaded.tune.keys = ReadSearchKeys(layers, loaded.recipe.recipe, catalogues);
+  loaded.tune.keys =
+      ReadSearchKeys(layers, loaded.recipe.recipe, catalogues, &loaded.recipe.positions);
   loaded.recipe.positions.merge(reader.Positions());
-  for (const SearchKey& key : loaded.tune.keys) {
-    reader.AddPosition("tune." + key.path, loaded.recipe.positions);
-  }
   loaded.text = TextWithoutTune(layers, catalogues);
   return loaded;
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/hashes/running_hash.h"
@@ -117,22 +118,36 @@ JudgedData LoadJudgedDocuments(const std::filesystem::path& folder, std::string_
   return data;
 }
 
-uint64_t Fingerprint(const JudgedData& judged) {
-  RunningHash hash;
+uint64_t Fingerprint(const JudgedData& judged, const Texts* passages) {
   const Dataset& dataset = judged.dataset;
+  const Texts& documents = passages != nullptr ? *passages : dataset.documents;
+  // A sum does not depend on the order of what is added.
+  uint64_t queries = 0, judgements = 0, texts = 0;
   for (const JudgedQuery& query : dataset.judged) {
+    RunningHash hash;
     hash.Add(dataset.queries.id(query.query));
     hash.Add(dataset.queries.text(query.query));
+    queries += hash.value();
   }
   for (const QueryJudgements& query : judged.qrels.queries()) {
-    hash.Add(query.query);
     for (const GradedDocument& one : query.judgements) {
+      RunningHash hash;
+      hash.Add(query.query);
       hash.Add(one.document);
       hash.Add(one.grade);
+      judgements += hash.value();
     }
   }
-  for (const uint64_t text : *dataset.documents.hashes()) hash.Add(text);
-  return hash.value();
+  const std::vector<uint64_t>& hashes = *documents.hashes();
+  for (size_t i = 0; i < hashes.size(); ++i) {
+    RunningHash hash;
+    hash.Add(documents.id(static_cast<uint32_t>(i)));
+    hash.Add(hashes[i]);
+    texts += hash.value();
+  }
+  RunningHash all;
+  for (const uint64_t sum : {queries, judgements, texts}) all.Add(sum);
+  return all.value();
 }
 
 }  // namespace tandem::data

@@ -36,8 +36,8 @@ JudgedData LoadJudgedData(const std::filesystem::path& folder, std::string_view 
 JudgedData LoadJudgedDocuments(const std::filesystem::path& folder, std::string_view split,
                                PassageGroups* groups, Warnings* warnings = nullptr);
 
-// A hash of the judged queries, the judgements and the documents' texts, in their order: another one
-// says that something was measured on other data.
-uint64_t Fingerprint(const JudgedData& judged);
+// A hash of the judged queries, the judgements, and the ids and texts of all documents, or of
+// `passages` where these are what is searched; in any order. Another one: other data.
+uint64_t Fingerprint(const JudgedData& judged, const Texts* passages = nullptr);
 
 }  // namespace tandem::data

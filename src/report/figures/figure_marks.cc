@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
+
+#include "text/width/display_width.h"
 
 namespace tandem::report {
 namespace {
@@ -167,36 +170,60 @@ std::string IntervalsPath(const Series& series, const Places& places, double asi
   return path;
 }
 
+namespace {
+
+constexpr double kNameLine = 14;
+
+double WidthOf(const PointName& name) {
+  constexpr double kLetter = 6.8;
+  return kLetter * static_cast<double>(text::DisplayWidth(name.text));
+}
+
+bool Overlap(const PointName& a, const PointName& b) {
+  const auto span = [](const PointName& name) {
+    return name.ends ? AxisRange{name.at[0] - WidthOf(name), name.at[0]}
+                     : AxisRange{name.at[0], name.at[0] + WidthOf(name)};
+  };
+  constexpr double kRounding = 1e-6;
+  return span(a).low <= span(b).high && span(b).low <= span(a).high &&
+         std::abs(a.at[1] - b.at[1]) < kNameLine - kRounding;
+}
+
+// Moves a name by whole lines, down or up, to the nearest free place; where there is none it stays.
+void PlaceName(PointName& name, const std::vector<PointName>& placed, const PlotArea& area) {
+  const auto free = [&](const PointName& at) {
+    return std::none_of(placed.begin(), placed.end(),
+                        [&](const PointName& other) { return Overlap(at, other); });
+  };
+  const auto lines = static_cast<int>((area.bottom - area.top) / kNameLine);
+  for (int line = 0; line <= lines; ++line) {
+    for (const int direction : {1, -1}) {
+      PointName moved = name;
+      moved.at[1] += direction * line * kNameLine;
+      const bool inside = moved.at[1] >= area.top && moved.at[1] <= area.bottom - kNameLine / 2;
+      if ((line == 0 || inside) && free(moved)) {
+        name = moved;
+        return;
+      }
+    }
+  }
+}
+
+}  // namespace
+
 std::vector<PointName> NamesOfPoints(const Figure& figure, const Places& places) {
-  constexpr double kAside = 7, kLetter = 6.4, kLine = 14;
+  constexpr double kAside = 7;
   const PlotArea& area = places.area();
   std::vector<PointName> names;
   for (const Series& series : figure.series) {
     for (size_t i = 0; i < std::min(series.points.size(), series.names.size()); ++i) {
       const std::optional<Point> place = PlaceOf(series.points[i], places);
       if (!place || !IsInside(*place, area) || series.names[i].empty()) continue;
-      const double width = kAside + kLetter * static_cast<double>(series.names[i].size());
-      const bool ends = (*place)[0] + width > area.right;
-      names.push_back(
-          {{(*place)[0] + (ends ? -kAside : kAside), (*place)[1]}, ends, series.names[i]});
-    }
-  }
-  std::stable_sort(names.begin(), names.end(),
-                   [](const PointName& a, const PointName& b) { return a.at[1] < b.at[1]; });
-  const auto span = [](const PointName& name) {
-    const double width = kLetter * static_cast<double>(name.text.size());
-    return name.ends ? AxisRange{name.at[0] - width, name.at[0]}
-                     : AxisRange{name.at[0], name.at[0] + width};
-  };
-  const auto overlap = [&](const PointName& a, const PointName& b) {
-    return span(a).low <= span(b).high && span(b).low <= span(a).high &&
-           std::abs(a.at[1] - b.at[1]) < kLine;
-  };
-  for (size_t i = 0; i < names.size(); ++i) {
-    for (size_t placed = 0; placed < i; ++placed) {
-      if (!overlap(names[i], names[placed])) continue;
-      names[i].at[1] = names[placed].at[1] + kLine;
-      placed = static_cast<size_t>(-1);  // again beside all: it may lie over another one now
+      PointName name{*place, false, series.names[i]};
+      name.ends = name.at[0] + kAside + WidthOf(name) > area.right;
+      name.at[0] += name.ends ? -kAside : kAside;
+      PlaceName(name, names, area);
+      names.push_back(std::move(name));
     }
   }
   return names;

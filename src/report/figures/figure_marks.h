@@ -32,7 +32,8 @@ struct PointName {
   std::string text;
 };
 
-// The names of points on the canvas. A name that would lie over another one moves down.
+// The names of points on the canvas. One that would lie over an earlier one moves by whole lines to
+// the nearest free place; where there is none it stays.
 std::vector<PointName> NamesOfPoints(const Figure& figure, const Places& places);
 
 // A level stroke goes from each point to the next one's x, where the next level begins; `outline`

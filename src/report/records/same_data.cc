@@ -52,7 +52,7 @@ std::string BothDataWords(const EvaluationRecord& a, const EvaluationRecord& b) 
   const std::string first = DataWords(a.dataset);
   const std::string second = DataWords(b.dataset);
   if (first == second && SameIds(a.query_ids, b.query_ids)) {
-    return fmt::format("{} and on other texts or judgements under these names", first);
+    return fmt::format("{} and on other data under these names", first);
   }
   if (first == second) return fmt::format("{} and as many other queries", first);
   return fmt::format("{} and {}", first, second);

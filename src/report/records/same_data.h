@@ -24,7 +24,7 @@ std::string DataName(const DatasetFacts& dataset);
 // that too.
 std::string DataWords(const DatasetFacts& dataset);
 
-// DataWords of both with "and" between them, and that the queries or the texts are others where
+// DataWords of both with "and" between them, and that the queries or the data are others where
 // that is all the difference: "ens, split test (161 queries, 60 documents) and ens, split test
 // (...)".
 std::string BothDataWords(const EvaluationRecord& a, const EvaluationRecord& b);

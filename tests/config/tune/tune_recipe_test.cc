@@ -97,6 +97,8 @@ TEST(ParseTune, EveryMistakeHasItsPlace) {
   ExpectMistake("[tune]\noptimizer = [1]\n",
                 "r.toml:5:13: tune.optimizer is a table of recipes; name one of its keys, like "
                 "tune.optimizer.name");
+  ExpectMistake("[tune]\nvalidation = [1]\n",
+                "a table of recipes, in which no key can be searched");
 }
 
 TEST(ParseTune, KeysThatCannotBeSearchedSayWhy) {

@@ -195,8 +195,7 @@ TEST_F(PageTest, LeavesOutABeforeThatIsOfOtherDataThanAfter) {
   WriteFileAtomically(before_file, EvaluationText(before));
   EXPECT_EQ(labels(), "after ");
   EXPECT_TRUE(Holds(PageOf(Read({"mine"})),
-                    "(400 queries, 63,410 documents) and on other texts or judgements under these "
-                    "names."));
+                    "(400 queries, 63,410 documents) and on other data under these names."));
   WriteFileAtomically(before_file, kept);
   // Positives from another grade on are another task.
   after = ExampleEvaluation({.separation = 0.3});

@@ -80,6 +80,12 @@ TEST(Space, AKeyThatDoesNothingInAnyTrialIsRefused) {
                 testing::MatchesRegex("r.toml:[0-9]+:[0-9]+: tune.lora.rank does "
                                       "nothing in any trial: it needs model.train.*"));
   }
+  try {  // a key in quotes is the same one
+    CheckKeysDoSomething(Parse("[tune]\n\"lora.rank\" = [2, 4]\n"));
+    FAIL();
+  } catch (const RecipeError& error) {
+    EXPECT_THAT(error.what(), testing::MatchesRegex("r.toml:[0-9]+:[0-9]+: tune.lora.rank .*"));
+  }
   CheckKeysDoSomething(
       Parse("[tune]\nmodel.train = [\"all\", \"lora\"]\nlora.rank = [2, 4, 8, 16, 32]\n"));
 }

@@ -122,7 +122,8 @@ def measure_table(study, compared, trained_on, measured_on):
 
 def views_table(study, data, seen):
     lines = [[f"where {data}'s embeddings lie", *(VIEWS[view] for view in study.views)]]
-    for name, found in seen.items():
+    for name in [BASE, *(arm.name for arm in study.arms_of(data))]:
+        found = seen[name]
         says = name if name == BASE else study.arms[name].says
         lines.append([says, *(f"{found[view]:.3f}" for view in study.views)])
     return markdown(lines)

@@ -20,7 +20,7 @@ CROSS = ("cross_grades", "cross_teacher")
 # What the page may say of where embeddings lie, as `evaluate --views` names it.
 VIEWS = {"centroid_gap": "gap between the means of queries and documents",
          "ratio_median": "ratio query-query to query-document, median",
-         "separability": "told apart by a plane", "alignment": "alignment",
+         "separability": "linear separability", "alignment": "alignment",
          "uniformity_queries": "uniformity of queries", "uniformity_positives": "uniformity of positives"}
 BASE = "base"  # the name of the untrained model as an arm of a claim
 
@@ -142,12 +142,26 @@ def read_arms(path, table, recipe, grid, quick, data):
             raise PlanError(f"{path}: {where}: scored is {scored!r}, and data {lacking[0]!r} has no judge_train")
         merged = recipe | flatten(arm.get("recipe", {})) | flatten(quick.get("recipe", {}))
         arms[name] = Arm(name, arm.get("says", name), merged, points_of(path, where, own), named, after, scored)
+    for one in data:
+        if "judge_train" in data[one] and not any(arm.scored in CROSS and one in arm.data for arm in arms.values()):
+            raise PlanError(f"{path}: [data.{one}]: judge_train does nothing: no arm has scored = "
+                            f"{' or '.join(CROSS)}")
     sizes = {name: len(arm.points) for name, arm in arms.items()}
     if len(set(sizes.values())) > 1:
         few, many = min(sizes, key=sizes.get), max(sizes, key=sizes.get)
         raise PlanError(f"{path}: arm {few!r} tries {sizes[few]} points and {many!r} {sizes[many]}: a "
                         "comparison is fair where each tries as many")
     return arms
+
+
+def check_judge(path, name, entry):
+    if "judge_train" not in entry:
+        return
+    count = entry["judge_train"]
+    if type(count) is not int or count < 1:
+        raise PlanError(f"{path}: [data.{name}]: judge_train is {count!r}, where a whole number from 1 on was expected")
+    if not entry.get("train"):
+        raise PlanError(f"{path}: [data.{name}]: judge_train needs train, the queries that the judge does not see")
 
 
 def read_claims(path, table, arms, data, measures):
@@ -205,6 +219,8 @@ def read_study(path, budget):
     if "model.reinitialize_layers" in recipe:
         raise PlanError(f"{path}: [recipe] has model.reinitialize_layers, whose layers are others for each "
                         "seed, so that there is no one base; give it to an arm")
+    for name, entry in data.items():
+        check_judge(path, name, entry)
     arms = read_arms(path, table, recipe, flatten(table.get("grid", {})), quick, trained)
     if table["baseline"] not in arms:
         raise PlanError(f"{path}: baseline: there is no arm {table['baseline']!r}")

@@ -13,7 +13,7 @@ import sys
 import time
 
 from . import data as study_data
-from .plan import BASE, CROSS
+from .plan import BASE, CROSS, VIEWS
 
 DELETED_WHEN_MEASURED = ("model", "checkpoints")
 
@@ -87,11 +87,14 @@ class Workshop:
 
     def version(self):
         """What results depend on: the study but for its words, and the program."""
-        return {"study": hash_of(self.study.decides()),
-                "program": self.program(["version"])[0].split("\n", 1)[0],
-                "build": file_hash(self.options.program),
-                "model": hash_of([file_hash(path) for path in weights_of(self.options.model)]),
-                "precision": self.options.precision}
+        found = {"study": hash_of(self.study.decides()),
+                 "program": self.program(["version"])[0].split("\n", 1)[0],
+                 "build": file_hash(self.options.program),
+                 "model": hash_of([file_hash(path) for path in weights_of(self.options.model)]),
+                 "precision": self.options.precision}
+        if any(arm.scored in CROSS for arm in self.study.arms.values()):
+            found["cross-encoder's training"] = file_hash(CROSS_ENCODER)
+        return found
 
     def begin(self):
         note = os.path.join(self.folder, "version.json")
@@ -204,6 +207,7 @@ class Workshop:
             return output
         spec = dict(self.study.data[name])
         spec["train"] += spec.pop("judge_train")
+        spec.pop("wrong", None)  # the judge learns from what is right
         known = study_data.make(f"{name}-judge", spec, self.options.data_root, self.folder)
         shutil.rmtree(output + ".partial", ignore_errors=True)
         command = [sys.executable, CROSS_ENCODER, "--base", os.path.abspath(self.options.model), "--data",
@@ -347,16 +351,15 @@ class Workshop:
     def views(self, data, chosen):
         """Where the embeddings of the test queries and their documents lie, by arm: means over seeds."""
         path = self.result_path("views", data)
-        if os.path.exists(path):
-            return read_json(path)
-        found = {}
+        found = read_json(path) if os.path.exists(path) else {}
         for name in [BASE, *(arm.name for arm in self.study.arms_of(data))]:
+            if set(self.study.views) <= set(found.get(name, {})):
+                continue
             self.restore(data, [name], chosen)
             seeds = range(1, 2 if name == BASE else self.study.seeds + 1)
             tables = [self.views_of(data, self.model(data, name, chosen, seed)) for seed in seeds]
-            found[name] = {view: sum(table[view] for table in tables) / len(tables)
-                           for view in self.study.views}
-        write_json(path, found)
+            found[name] = {view: sum(table[view] for table in tables) / len(tables) for view in VIEWS}
+            write_json(path, found)
         return found
 
     def views_of(self, data, model):
