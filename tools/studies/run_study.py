@@ -19,7 +19,8 @@ import sys
 from engine import page
 from engine.data import DataError
 from engine.plan import BUDGETS, PlanError, read_study
-from engine.runs import RunError, Workshop
+from engine.records import RunError
+from engine.runs import Workshop
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))

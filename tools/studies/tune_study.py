@@ -24,7 +24,7 @@ import sys
 
 import tune_lookup
 from engine import data as study_data
-from engine.runs import RunError, file_hash, hash_of, read_json, weights_of, write_json
+from engine.records import RunError, file_hash, hash_of, read_json, weights_of, write_json
 from study import markdown, update
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -56,13 +56,11 @@ SETS = {
                  "test": 300, "documents": 240},
     "tagged": {"kind": "packages", "grades": "tags", "train": 1200, "dev": 250, "test": 500,
                "documents": 1500, "recipe": {"data.positive_grade": 10}, "relevance_level": 10},
-    "squad-5": {"kind": "squad", "folder": "squad-v1.1", "paragraphs": 400, "questions": 5, "dev": 200,
-                "test": 400, "documents": 1000},
     "xquad-es": {"kind": "xquad", "folder": "xquad", "language": "es", "train": 600, "dev": 250,
                  "test": 300, "documents": 240},
 }
 # Made when nothing of the search was changed any more, and measured once.
-LATER = ("tagged", "squad-5", "xquad-es")
+LATER = ("tagged", "xquad-es")
 RECIPE = {"model.max_query_tokens": 32, "model.max_document_tokens": 64, "schedule.warmup": "10%",
           "train.batch": 32, "train.steps": STEPS, "validation.every": f"{EVERY} steps",
           "validation.measure": MEASURE, "validation.pool": 300, "validation.patience": 0}
@@ -361,7 +359,7 @@ def page_tables(found):
     head = ["data", "what chose", f"test {MEASURE}", "lost on average", "lost at most", "within 0.005"]
     text = markdown([head, *(row for one in found.values() for row in one["rows"])])
     groups = {"the first five sets": [one for name, one in found.items() if name not in LATER],
-              "the three later sets": [one for name, one in found.items() if name in LATER]}
+              "the later sets": [one for name, one in found.items() if name in LATER]}
     alls = [all_table(title, some) for title, some in groups.items() if some]
     cost = [["processor seconds", "60 runs", "`tandem tune`", "share"]]
     for name, one in found.items():

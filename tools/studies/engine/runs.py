@@ -4,62 +4,21 @@ For each data set and arm every point of the grid is trained with seed 1, and th
 measure is trained with the other seeds. Test queries are looked at once, by these models.
 """
 
-import hashlib
 import json
 import os
 import shutil
 import subprocess
-import sys
 import time
 
 from . import data as study_data
 from .plan import BASE, CROSS, VIEWS
+from .records import RunError, file_hash, hash_of, read_json, say, toml_text, weights_of, write_json
+from .taught import CROSS_ENCODER, TaughtPairs
 
 DELETED_WHEN_MEASURED = ("model", "checkpoints")
 
-MINED = "mined.jsonl"
-CROSS_ENCODER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "train_cross_encoder.py")
 POOLED = {"auc", "partial_auc"}  # over all queries: of these `compare` knows no mean over seeds
 KEPT = ("baseline", "value", "difference", "low", "high", "p")  # of what `compare` says of a measure
-
-
-class RunError(Exception):
-    pass
-
-
-def say(text):
-    print(f"study: {text}", file=sys.stderr, flush=True)
-
-
-def read_json(path):
-    with open(path, encoding="utf-8") as file:
-        return json.load(file)
-
-
-def write_json(path, value):
-    with open(path + ".partial", "w", encoding="utf-8") as file:
-        json.dump(value, file, indent=1, sort_keys=True)
-        file.write("\n")
-    os.replace(path + ".partial", path)
-
-
-def toml_text(values):
-    return "".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items())
-
-
-def hash_of(value):
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:12]
-
-
-def file_hash(path):
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:12]
-
-
-def weights_of(model):
-    """The files of a model folder, in the order of their names."""
-    return sorted(os.path.join(model, name) for name in os.listdir(model)
-                  if os.path.isfile(os.path.join(model, name)))
 
 
 def over_seeds(found):
@@ -70,7 +29,7 @@ def over_seeds(found):
                    "p": max(one["p"] for one in found)}
 
 
-class Workshop:
+class Workshop(TaughtPairs):
     """The folder of a study at a budget: its data, runs, results."""
 
     def __init__(self, study, options):
@@ -173,52 +132,6 @@ class Workshop:
         with open(run + ".toml", "w", encoding="utf-8") as file:
             file.write(toml_text(values))
         self.program(["train", file.name, "--output", run, "--precision", self.options.precision], quiet=True)
-
-    def mine(self, name, spec):
-        """Writes the training pairs of a set with hard negatives, mined by the base."""
-        output = self.data(name, MINED)
-        if os.path.exists(output):
-            return
-        self.program(["mine", "--model", os.path.join(self.folder, "base", "model"), "--dataset",
-                      self.data(name, "train"), "--output", output, "--negatives",
-                      str(spec["mined_negatives"]), "--range", spec.get("mined_range", "10:100"),
-                      "--precision", self.options.precision], quiet=True)
-
-    def taught(self, name, arm=None):
-        """What a set is trained on: a folder, or the lines with mined negatives or with scores."""
-        if arm is not None and arm.scored:
-            return self.data(name, f"{arm.scored}.jsonl")
-        return self.data(name, MINED if "mined_negatives" in self.study.data[name] else "train")
-
-    def score(self, name, kind):
-        """Writes the training pairs of a set with what the whole model says of them."""
-        output = self.data(name, f"{kind}.jsonl")
-        if os.path.exists(output):
-            return
-        judge = self.cross_encoder(name) if kind in CROSS else self.options.model
-        self.program(["score", "--model", judge, "--pairs", self.taught(name), "--as", kind.split("_")[-1],
-                      "--to", "flag_embedding", "--output", output, "--precision", self.options.precision],
-                     quiet=True)
-
-    def cross_encoder(self, name):
-        """A cross-encoder that learnt the grades of `judge_train` queries that the set is not trained on."""
-        output = self.data(name, "cross-encoder")
-        if os.path.isdir(output):
-            return output
-        spec = dict(self.study.data[name])
-        spec["train"] += spec.pop("judge_train")
-        spec.pop("wrong", None)  # the judge learns from what is right
-        known = study_data.make(f"{name}-judge", spec, self.options.data_root, self.folder)
-        shutil.rmtree(output + ".partial", ignore_errors=True)
-        command = [sys.executable, CROSS_ENCODER, "--base", os.path.abspath(self.options.model), "--data",
-                   os.path.join(known, "train"), "--without", self.data(name, "train"), "--output",
-                   output + ".partial"]
-        say(f"{name}: trains the cross-encoder")
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise RunError(f"{' '.join(command)}\nended with {done.returncode}:\n{done.stderr}")
-        os.rename(output + ".partial", output)
-        return output
 
     def run_folder(self, data, arm, point, seed=None):
         folder = os.path.join(self.folder, "runs", data, arm.name, f"point-{point + 1}")
