@@ -149,7 +149,8 @@ extern const ObjectiveInfo kBixse{
      .source = "BiXSE eq. 2 (Tsirigotis et al.)",
      .params = kBixseParams,
      .idle_keys = kIdleWithoutSameTower,
-     .studies = "objectives thresholds bixse-grades bixse-batch combinations bixse-cuts"},
+     .studies = "objectives thresholds bixse-grades bixse-batch combinations bixse-cuts "
+                "bixse-judges"},
     kBixsePurpose,
     kBixseFormula,
     [](const config::Params&) { return Needs{.grades = true, .graded_own = true}; },

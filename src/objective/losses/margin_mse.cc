@@ -81,7 +81,7 @@ extern const ObjectiveInfo kMarginMse{
      .source = "BiXSE section 5, baseline (Hofstaetter et al. 2020)",
      .params = kMarginMseParams,
      .idle_keys = kIdleBesideTeacher,
-     .studies = "bixse-cuts"},
+     .studies = "bixse-cuts bixse-judges"},
     kMarginMsePurpose,
     kMarginMseFormula,
     [](const config::Params&) {
