@@ -56,7 +56,7 @@ extern const ObjectiveInfo kInfoNce{
      .idle_keys = kIdleWithoutSameTower,
      .studies = "objectives thresholds mann-whitney-auc tuning opera-pruning "
                 "samtone-duplicates bixse-grades bixse-batch combinations opera-levels "
-                "bixse-cuts mann-whitney-sizes opera-noise samtone-towers"},
+                "bixse-cuts mann-whitney-sizes opera-noise samtone-towers bixse-noise"},
     kInfoNcePurpose,
     kInfoNceFormula,
     [](const config::Params& params) {

@@ -117,7 +117,7 @@ extern const ObjectiveInfo kMannWhitney{
      .params = kMannWhitneyParams,
      .idle_keys = kIdleWithoutSameTower,
      .studies = "thresholds mann-whitney-auc objectives tuning combinations "
-                "mann-whitney-sizes"},
+                "mann-whitney-sizes bixse-noise"},
     kMannWhitneyPurpose,
     kMannWhitneyFormula,
     [](const config::Params&) { return Needs{.separable_by_row = false}; },
