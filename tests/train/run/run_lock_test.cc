@@ -57,9 +57,9 @@ TEST(RunLock, OneProcessAtATimeAndTheOtherIsNamed) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "run.lock";
   Holder holder(file);
-  ExpectError([&] { RunLock lock(file); }, ExitCode::kUsage,
-              {fmt::format("process {} on {} is training in this folder", holder.process(),
-                           HostName())});
+  ExpectError(
+      [&] { RunLock lock(file); }, ExitCode::kUsage,
+      {fmt::format("process {} on {} is training in this folder", holder.process(), HostName())});
   holder.Kill();  // nobody cleans up
   const RunLock lock(file);
   EXPECT_EQ(ReadFile(file), fmt::format("process {} on {}\n", ::getpid(), HostName()));
