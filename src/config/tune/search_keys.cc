@@ -23,11 +23,9 @@ struct GivenKey {
 };
 
 [[noreturn]] void ComplainOfKey(const GivenKey& key, const toml::node& at, std::string problem) {
-  const toml::source_position& begin = at.source().begin;
-  const bool set = key.layer->is_set;
+  const RecipePosition position = RecipeReader::PositionOf(*key.layer, at);
   const std::string path = key.path.empty() ? "tune" : "tune." + key.path;
-  throw RecipeError(key.layer->source, set ? 0 : static_cast<int>(begin.line),
-                    set ? 0 : static_cast<int>(begin.column), path,
+  throw RecipeError(position.source, position.line, position.column, path,
                     fmt::format("{} {}", path, problem));
 }
 
@@ -99,8 +97,8 @@ class KnownKeys {
   // The key in each recipe that has it; at least one. Throws for a key that cannot be searched.
   const std::vector<RecipeKey>& Find(const GivenKey& given) const {
     const auto found = keys_.find(given.path);
-    if (found == keys_.end()) ComplainOfTable(given);
     if (found == keys_.end()) {
+      ComplainOfTable(given);
       std::vector<std::string_view> names = names_;
       names.insert(names.end(), std::begin(kTuneKeys), std::end(kTuneKeys));
       ComplainOfKey(given, *given.node,
