@@ -64,6 +64,29 @@ void CheckDecided(const data::Dataset& dataset, const std::string& scores, data:
   throw data::NeedsRule(dataset);
 }
 
+// Throws DataError if the recipe compares grades and lines have scores that are taken for something
+// else, so that the keys would only see 1 for positives and 0 for negatives.
+void CheckComparesScores(const data::Dataset& dataset, const std::string& scores,
+                         data::ScoreUse use, const config::DataRecipe& recipe) {
+  if (scores != "auto" || use == data::ScoreUse::kGrades ||
+      dataset.meaning != data::ScoreMeaning::kTeacher ||
+      dataset.scores == data::ScoreKind::kMargins) {
+    return;
+  }
+  const std::string_view key = recipe.minimum_grade ? "data.minimum_grade"
+                               : recipe.binarize_at ? "data.binarize_at"
+                               : recipe.grade_scale ? "data.grade_scale"
+                                                    : "";
+  if (key.empty()) return;
+  throw DataError(
+      dataset.file, 0, "",
+      fmt::format("has scores, which are taken for a teacher's, and {} is about grades: "
+                  "say whether its scores are grades (data.scores = \"grades\"), or "
+                  "positives have grade 1 and negatives grade 0 (data.scores = "
+                  "\"ignored\"{})",
+                  key, use == data::ScoreUse::kTeacher ? " or \"teacher\"" : ""));
+}
+
 // Labels documents by a teacher's scores if nothing else tells positives from negatives: those with
 // scores of `data.positive_grade` or more become positives.
 void SplitByScores(data::Dataset& dataset, double positive_grade) {
@@ -88,6 +111,7 @@ void Use(data::Dataset& dataset, const std::string& scores, const config::Loaded
   if (dataset.scores == data::ScoreKind::kNone && dataset.has_grades) return;  // judgements
   const data::ScoreUse use = ScoreUseOf(scores, needs, dataset);
   CheckDecided(dataset, scores, use, loaded, needs);
+  CheckComparesScores(dataset, scores, use, loaded.recipe.data);
   if (use == data::ScoreUse::kTeacher && dataset.meaning == data::ScoreMeaning::kUndecided) {
     SplitByScores(dataset, loaded.recipe.data.positive_grade);
   }

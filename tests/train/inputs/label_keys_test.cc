@@ -98,6 +98,23 @@ TEST_F(LabelKeys, ScoresAreGradesWhereTheObjectiveWantsThemOrAPairHasOne) {
   EXPECT_EQ(Grades(Read(kPlain)), (Counts{{0.2, 1}, {0.8, 1}}));
 }
 
+// Keys about grades would see 1 and 0 alone, and do nothing.
+TEST_F(LabelKeys, KeysAboutGradesDoNotPassScoresOver) {
+  WriteLines(
+      R"({"query": "a", "pos": ["p"], "neg": ["n"], "pos_scores": [0.75], "neg_scores": [0]})");
+  const std::string rest = " is about grades: say whether its scores are grades (data.scores = ";
+  data().minimum_grade = 0.5;
+  ExpectFailure(ExitCode::kData, kPlain, "taken for a teacher's, and data.minimum_grade" + rest);
+  ExpectFailure(ExitCode::kData, {.teacher = true}, "(data.scores = \"ignored\" or \"teacher\")");
+  data().scores = "ignored";
+  EXPECT_EQ(Grades(Read(kPlain)), (Counts{{1, 1}}));
+  data().scores = "grades";
+  data().positive_grade = 0.5;
+  EXPECT_EQ(Grades(Read(kPlain)), (Counts{{0.75, 1}}));
+  data() = {.train = data().train, .binarize_at = 0.5};
+  ExpectFailure(ExitCode::kData, kPlain, "data.binarize_at" + rest);
+}
+
 // Scores of 0 to 1 as grades: the default positive grade would leave most queries out.
 TEST_F(LabelKeys, MostQueriesWithoutAPositive) {
   std::string lines;
