@@ -75,6 +75,9 @@ def main():
     parser.add_argument("--force", action="store_true", help="make results of another version anew")
     options = parser.parse_args()
     options.work = os.path.abspath(options.work)
+    if not os.path.isfile(os.path.join(options.model, "config.json")):
+        sys.exit(f"run_study.py: --model {options.model} is no model's folder: it has no config.json; `./dev study` "
+                 "fetches all-MiniLM-L6-v2")
     try:
         if not options.names:
             list_studies(options.budget)
@@ -83,6 +86,9 @@ def main():
             carry_out(name, options)
     except (PlanError, DataError, RunError, OSError) as error:
         sys.exit(f"run_study.py: {error}")
+    except KeyboardInterrupt:
+        print("run_study.py: stopped; the same command goes on from here", file=sys.stderr)
+        sys.exit(130)
 
 
 if __name__ == "__main__":

@@ -56,7 +56,9 @@ extern const ObjectiveInfo kInfoNce{
      .idle_keys = kIdleWithoutSameTower,
      .studies = "objectives thresholds mann-whitney-auc tuning opera-pruning "
                 "samtone-duplicates bixse-grades bixse-batch combinations opera-levels "
-                "bixse-cuts mann-whitney-sizes opera-noise samtone-towers bixse-noise"},
+                "bixse-cuts mann-whitney-sizes opera-noise samtone-towers bixse-noise "
+                "bixse-noise-packages combinations-stages mann-whitney-negatives "
+                "opera-intervals opera-passes"},
     kInfoNcePurpose,
     kInfoNceFormula,
     [](const config::Params& params) {

@@ -206,7 +206,7 @@ extern const ObjectiveInfo kLambdaLoss{
      .source = "Wang et al. 2018; BiXSE appendix",
      .params = kLambdaLossParams,
      .idle_keys = kIdleWithoutSameTower,
-     .studies = "objectives bixse-grades bixse-noise"},
+     .studies = "objectives bixse-grades bixse-noise bixse-noise-packages"},
     kLambdaLossPurpose,
     kLambdaLossFormula,
     [](const config::Params&) {

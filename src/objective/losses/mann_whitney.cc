@@ -117,7 +117,8 @@ extern const ObjectiveInfo kMannWhitney{
      .params = kMannWhitneyParams,
      .idle_keys = kIdleWithoutSameTower,
      .studies = "thresholds mann-whitney-auc objectives tuning combinations "
-                "mann-whitney-sizes bixse-noise"},
+                "mann-whitney-sizes bixse-noise bixse-noise-packages combinations-stages "
+                "mann-whitney-negatives"},
     kMannWhitneyPurpose,
     kMannWhitneyFormula,
     [](const config::Params&) { return Needs{.separable_by_row = false}; },

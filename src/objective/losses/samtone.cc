@@ -91,7 +91,7 @@ extern const ObjectiveInfo kSamToNe{
      .source = "SamToNe eq. 2 (Moiseev et al. 2023), under -log",
      .params = kSamToNeParams,
      .problem = Problem,
-     .studies = "objectives tuning samtone-duplicates samtone-towers"},
+     .studies = "objectives tuning samtone-duplicates samtone-towers combinations-stages"},
     kSamToNePurpose,
     kSamToNeFormula,
     NeedsOfSamToNe,

@@ -370,7 +370,8 @@ extern const SamplerInfo kDynamicPruning{
          "fewer queries an epoch, the best scored for sure, their better documents more often",
      .source = "OPERA (Fang et al.), dynamic pruning, Algorithm 1",
      .params = kDynamicParams,
-     .studies = "pruning opera-pruning opera-levels opera-noise"},
+     .studies = "pruning opera-pruning opera-levels opera-noise opera-intervals "
+                "opera-passes"},
     kDynamicPruningFormula,
     kDynamicPruningDiffers,
     MakeDynamicPruning,

@@ -42,7 +42,8 @@ extern const SamplerInfo kStaticPruning{
      .summary = "the pairs that the base model scores highest, each once per epoch",
      .source = "OPERA (Fang et al.), static pruning",
      .params = kStaticPruningParams,
-     .studies = "pruning opera-pruning combinations opera-levels opera-noise"},
+     .studies = "pruning opera-pruning combinations opera-levels opera-noise "
+                "opera-passes"},
     kStaticPruningFormula,
     kStaticPruningDiffers,
     [](Pairs& pairs, const OrderOptions& options) -> std::unique_ptr<Order> {

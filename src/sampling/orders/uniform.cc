@@ -68,7 +68,8 @@ extern const SamplerInfo kUniform{
      .summary = "every query once per epoch in random order, its positive uniform among its own",
      .source = "common practice",
      .params = {},
-     .studies = "pruning opera-pruning opera-levels opera-noise"},
+     .studies = "pruning opera-pruning opera-levels opera-noise opera-intervals "
+                "opera-passes"},
     kUniformFormula,
     /*differs=*/std::string_view(),
     [](Pairs& pairs, const OrderOptions& options) -> std::unique_ptr<Order> {

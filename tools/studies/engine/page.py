@@ -51,10 +51,10 @@ def seen(found, p):
     return 1 if found["difference"] > 0 else -1
 
 
-def verdict(claim, tests):
-    """What the tests of a claim say of it, on all of its data sets together."""
+def verdict(claim, tests, data=None):
+    """What the tests of a claim say of it, on all of its data sets together, or on one of them."""
     wanted = 1 if claim.expect == "higher" else -1
-    signs = [wanted * seen(found, p) for one, _, found, p in tests if one == claim]
+    signs = [wanted * seen(found, p) for one, on, found, p in tests if one == claim and data in (None, on)]
     for_it, against_it = signs.count(1), signs.count(-1)
     if for_it and against_it:
         return f"mixed: shows on {for_it} of {len(signs)} sets, the opposite on {against_it}"
@@ -143,12 +143,25 @@ def data_table(study, workshop):
 def claim_table(study, tests):
     lines = [["claim", "the paper", "data, measure", "ours", "p", "verdict"]]
     for claim in study.claims:
-        said = verdict(claim, tests)
         for at, (_, data, found, p) in enumerate(test for test in tests if test[0] == claim):
             head = [claim.says, claim.paper] if at == 0 else ["", ""]
-            lines.append([*head, f"{data}, {claim.measure}", interval(found), f"{p:.3f}",
-                          said if at == 0 else ""])
+            lines.append([*head, f"{data}, {claim.measure}", interval(found),
+                          "< 0.001" if p < 0.001 else f"{p:.3f}", verdict(claim, tests, data)])
     return markdown(lines)
+
+
+def grids(study):
+    """What arms try, in words: those that try the same are named together."""
+    found = {}
+    for arm in study.arms.values():
+        tried = {key: list(dict.fromkeys(point[key] for point in arm.points)) for key in arm.points[0]}
+        says = ", ".join(f"`{key}` of {' or '.join(map(json.dumps, values))}" for key, values in tried.items())
+        found.setdefault(says or "nothing", []).append(arm.says)
+    if len(found) == 1:
+        return f"Each arm tries {next(iter(found))}."
+    largest = max(found, key=lambda says: len(found[says]))
+    rest = [f"{'; '.join(names)}: {says}." for says, names in found.items() if says != largest]
+    return " ".join([f"Arms try {largest}; but", *rest])
 
 
 def wrapped(text, width=120):
@@ -188,7 +201,8 @@ def conditions(study, workshop, rows):
 def processor():
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         names = {line.split(":", 1)[1].strip() for line in file if line.startswith("model name")}
-    return f"{', '.join(sorted(names)) or 'unknown'}, {len(os.sched_getaffinity(0))} threads"
+    threads = len(os.sched_getaffinity(0))
+    return f"{', '.join(sorted(names)) or 'unknown'}, {threads} thread{'s' if threads > 1 else ''}"
 
 
 def figure(study, compared):
@@ -217,7 +231,7 @@ def study_page(study, workshop, rows, chosen, compared):
         parts.append(f"![{study.select} of each arm against {study.arms[study.baseline].says}, with "
                      f"intervals]({study.name}.svg)\n")
     parts += [data_table(study, workshop), wrapped("All arms have " + keys_of(common_recipe(study)) + "."),
-              arm_table(study, rows, chosen)]
+              wrapped(grids(study)), arm_table(study, rows, chosen)]
     for trained_on in study.data_trained():
         for measured_on in (trained_on, *(name for name in study.zero_shot if name != trained_on)):
             parts.append(measure_table(study, compared, trained_on, measured_on))
@@ -248,7 +262,7 @@ def write(folder, study, text, rows, compared):
     mine = [dict(zip(CLAIM_COLUMNS, (study.name, study.paper, study.place, claim.says, claim.paper, data,
                                      claim.measure, claim.arm, claim.against, signed(found["difference"]),
                                      signed(found["low"]), signed(found["high"]), f"{p:.4f}",
-                                     verdict(claim, tests))))
+                                     verdict(claim, tests, data))))
             for claim, data, found, p in tests]
     path = os.path.join(folder, "claims.tsv")
     others = [row for row in read_tsv(path) if row["study"] != study.name]
