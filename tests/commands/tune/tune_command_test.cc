@@ -91,6 +91,16 @@ TEST_F(Tune, ATrialBelowTheBaseKeepsItsOwnModel) {
   EXPECT_LT(choice["arms"][0]["gain"], 0);
 }
 
+TEST_F(Tune, ABaseOfMoreLayersHasNoAverage) {
+  const ProgramResult result = Search(
+      "search", {"--budget", "36 steps", "--set", "model.layers=1", "--set", "tune.average=[0.5]"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err,
+              HasSubstr("is left out: model.layers = 1 leaves out layers of " + Path("base") +
+                        ", and only models of the same layers have an "
+                        "average"));
+}
+
 TEST_F(Tune, WhatChangedSinceItBeganIsSaid) {
   const std::vector<std::string> flags = {
       "--budget", "36 steps",           "--set", fmt::format("tune.keep=[\"{}\"]", Path("other")),
