@@ -338,6 +338,8 @@ class Workshop(TaughtPairs):
             f"{self.folder}")
         if self.to_make == 0:
             return
+        if self.study.budget == "full":
+            say(f"all of {self.study.name} takes about {self.study.minutes} minutes on two free cores")
         pairs = self.pairs()
         largest = max(pairs, key=lambda pair: pair[1].recipe.get("train.batch", 0))
         # Before hours of training every arm's recipe is read, so that no mistake shows after them.
