@@ -150,7 +150,8 @@ extern const ObjectiveInfo kBixse{
      .params = kBixseParams,
      .idle_keys = kIdleWithoutSameTower,
      .studies = "objectives thresholds bixse-grades bixse-batch combinations bixse-cuts "
-                "bixse-judges bixse-noise bixse-bias bixse-noise-packages"},
+                "bixse-judges bixse-noise bixse-bias bixse-noise-packages "
+                "combinations-repaired"},
     kBixsePurpose,
     kBixseFormula,
     [](const config::Params&) { return Needs{.grades = true, .graded_own = true}; },

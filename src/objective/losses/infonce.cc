@@ -58,7 +58,7 @@ extern const ObjectiveInfo kInfoNce{
                 "samtone-duplicates bixse-grades bixse-batch combinations opera-levels "
                 "bixse-cuts mann-whitney-sizes opera-noise samtone-towers bixse-noise "
                 "bixse-noise-packages combinations-stages mann-whitney-negatives "
-                "opera-intervals opera-passes"},
+                "opera-intervals opera-passes combinations-repaired samtone-projection"},
     kInfoNcePurpose,
     kInfoNceFormula,
     [](const config::Params& params) {

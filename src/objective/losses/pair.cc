@@ -72,7 +72,7 @@ extern const ObjectiveInfo kPair{
      .summary = "InfoNCE mixed with paired documents against each other",
      .source = "SamToNe eq. 3, with the positive in the denominator; PAIR (Ren et al. 2021)",
      .params = kPairParams,
-     .studies = "objectives samtone-towers"},
+     .studies = "objectives samtone-towers samtone-projection"},
     kPairPurpose,
     kPairFormula,
     NeedsOfPair,

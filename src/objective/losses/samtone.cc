@@ -91,7 +91,8 @@ extern const ObjectiveInfo kSamToNe{
      .source = "SamToNe eq. 2 (Moiseev et al. 2023), under -log",
      .params = kSamToNeParams,
      .problem = Problem,
-     .studies = "objectives tuning samtone-duplicates samtone-towers combinations-stages"},
+     .studies = "objectives tuning samtone-duplicates samtone-towers combinations-stages "
+                "samtone-projection"},
     kSamToNePurpose,
     kSamToNeFormula,
     NeedsOfSamToNe,

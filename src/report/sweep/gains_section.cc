@@ -64,9 +64,10 @@ Figure GainFigure(const Sweep& sweep, const SweepData& data) {
       .vertical = 0};
   std::vector<Gain> gains = GainsOf(sweep, data);
   Shorten(gains, figure);
+  const std::string_view base = data.validation ? "the start" : "the base";
   std::vector<Series> series = {
-      {.name = "better than the base", .mark = Mark::kBars, .tone = Tone::kGood},
-      {.name = "worse than the base", .mark = Mark::kBars, .tone = Tone::kBad},
+      {.name = fmt::format("better than {}", base), .mark = Mark::kBars, .tone = Tone::kGood},
+      {.name = fmt::format("worse than {}", base), .mark = Mark::kBars, .tone = Tone::kBad},
       {.name = "not told from 0", .mark = Mark::kBars}};
   for (const Gain& gain : gains) {
     const Tone tone = ToneOf(gain.mean);

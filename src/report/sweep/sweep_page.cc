@@ -82,13 +82,26 @@ void AddSweepModels(const Sweep& sweep, Page& page) {
   AddViews(few, page);
 }
 
+// Groups whose samplers keep records, the best first: those of samplers that leave nothing out are
+// passed over.
 void AddSweepSampling(const Sweep& sweep, Page& page) {
   ReportInput few;
-  for (size_t i = 0; i < std::min(kMostModels, sweep.groups.size()); ++i) {
-    const RunRecord& run = sweep.input.runs[BestRunOf(sweep, sweep.groups[i])];
-    if (!run.passes.empty() || run.damaged_passes > 0) few.runs.push_back(run);
+  size_t with_records = 0;
+  for (const RecipeGroup& group : sweep.groups) {
+    const RunRecord& run = sweep.input.runs[BestRunOf(sweep, group)];
+    if (run.passes.empty() && run.damaged_passes == 0) continue;
+    if (++with_records <= kMostModels) few.runs.push_back(run);
   }
-  if (!few.runs.empty()) AddSampling(few, page);
+  if (few.runs.empty()) return;
+  if (with_records > kMostModels) {
+    page.html().In("p", {{"class", "note"}}, [&] {
+      page.html().Text(
+          fmt::format("What training saw stands below for the best run of each of the "
+                      "first {} of {} groups whose samplers keep records.",
+                      kMostModels, with_records));
+    });
+  }
+  AddSampling(few, page);
 }
 
 void AddSweepRecipes(const Sweep& sweep, Page& page) {

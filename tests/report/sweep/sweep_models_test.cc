@@ -114,5 +114,16 @@ TEST(SweepModels, ShowsWhatPruningSamplersOfTheBestRunsSaw) {
   EXPECT_FALSE(Holds(page, "keeps no records"));
 }
 
+TEST(SweepModels, PassesGroupsWithoutRecordsOverForThoseThatHaveThem) {
+  ReportInput input = Evaluated();
+  input.runs[4].passes = {{.pass = 0, .batches = 3, .queries = 12, .left_out = 4}};
+  EXPECT_TRUE(Holds(MakeSweepReport(MakeSweep(input, {})).front().bytes, "Epochs of r4"));
+  for (RunRecord& run : input.runs) run.passes = input.runs[4].passes;
+  const std::string page = MakeSweepReport(MakeSweep(input, {})).front().bytes;
+  EXPECT_TRUE(Holds(page, "Epochs of r3"));
+  EXPECT_FALSE(Holds(page, "Epochs of r4"));
+  EXPECT_TRUE(Holds(page, "the first 4 of 5 groups whose samplers keep records"));
+}
+
 }  // namespace
 }  // namespace tandem::report

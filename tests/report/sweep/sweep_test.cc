@@ -237,7 +237,7 @@ TEST(Sweep, SaysWhatAKeyIsThatDoesNotDiffer) {
 TEST(Sweep, GainsAreColouredWhereTheIntervalLeavesOutZero) {
   const ReportInput input = InputOf(Three());
   const std::string gains = FileOf(MakeSweep(input, {}), "figures/gain.tsv");
-  EXPECT_THAT(gains, HasSubstr("better than the base\t0.12\tinfonce, learning_rate 0.0001\t"));
+  EXPECT_THAT(gains, HasSubstr("better than the start\t0.12\tinfonce, learning_rate 0.0001\t"));
   EXPECT_THAT(gains, HasSubstr("not told from 0\t0.11\tinfonce, learning_rate 1e-05\t"));
   EXPECT_THAT(gains, HasSubstr("not told from 0\t0.01\tmann_whitney, learning_rate 0.0001\t\t\n"));
 }
