@@ -326,7 +326,21 @@ class RecipeReader {
     }
   }
 
-  // The nearest name in the same table, or the same name in another one.
+  // The entries of the table's catalogue that have such a parameter.
+  std::vector<std::string_view> EntriesWith(std::string_view table, std::string_view name) const {
+    std::vector<std::string_view> found;
+    const Catalogue* const catalogue = FindCatalogue(catalogues_, table);
+    if (catalogue == nullptr) return found;
+    for (const EntryInfo* entry : catalogue->entries) {
+      const bool has = std::ranges::any_of(
+          entry->params, [&](const ParamInfo& info) { return info.name == name; });
+      if (has) found.push_back(entry->name);
+    }
+    return found;
+  }
+
+  // The entries that have the key; the nearest name in the same table, or the same name in another
+  // one.
   std::string Unknown(const std::string& prefix, std::string_view name) const {
     std::vector<std::string_view> siblings;
     std::string elsewhere;
@@ -340,8 +354,19 @@ class RecipeReader {
     for (const std::string& path : keys_) consider(path);
     for (const std::string& path : tables_) consider(path);
     const auto note = notes_.find(prefix);
-    const std::string suggestion = elsewhere.empty() ? DidYouMean(name, siblings)
-                                                     : fmt::format("; did you mean {}?", elsewhere);
+    const std::vector<std::string_view> others = EntriesWith(prefix, name);
+    std::string suggestion = DidYouMean(name, siblings);
+    if (!others.empty()) {
+      suggestion = fmt::format("; it is a parameter of {}", fmt::join(others, ", "));
+    } else if (const size_t dot = prefix.rfind('.');
+               dot != std::string::npos && lists_.contains(prefix.substr(0, dot))) {
+      if (suggestion.empty()) {
+        suggestion = fmt::format("; the keys of [[{}]] are {}", prefix.substr(0, dot),
+                                 fmt::join(siblings, ", "));
+      }
+    } else if (!elsewhere.empty()) {
+      suggestion = fmt::format("; did you mean {}?", elsewhere);
+    }
     return fmt::format("is unknown{}{}", note == notes_.end() ? "" : note->second, suggestion);
   }
 

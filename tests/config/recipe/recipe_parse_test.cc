@@ -248,7 +248,8 @@ TEST(ParseRecipe, AnUnknownObjectiveIsNamedAloneAndItsKeysAreLeftInPeace) {
 TEST(ParseRecipe, AParameterOfAnotherObjectiveIsUnknown) {
   EXPECT_EQ(
       ParseProblem("model.base='m'\ndata.train='d'\n[objective]\nname='plain'\ntemperature=1"),
-      "r.toml:5:1: objective.temperature is unknown for the objective plain");
+      "r.toml:5:1: objective.temperature is unknown for the objective plain; it is a parameter of "
+      "soft");
 }
 
 // `--set` has chosen another objective than the file, whose parameters are left over.
@@ -274,11 +275,13 @@ TEST(ParseRecipe, OtherUnknownParametersStayErrorsWhereSetNamesAnotherEntry) {
   EXPECT_EQ(ParseProblem(file + "name='soft'\ntemperatur=1", {"objective.name=plain"}),
             "r.toml:5:1: objective.temperatur is unknown for the objective plain");
   // It is no parameter of the entry that the file names, so that the file is wrong by itself.
-  EXPECT_EQ(ParseProblem(file + "name='plain'\ntemperature=1", {"objective.name=taught"}),
-            "r.toml:5:1: objective.temperature is unknown for the objective taught");
+  EXPECT_EQ(
+      ParseProblem(file + "name='plain'\ntemperature=1", {"objective.name=taught"}),
+      "r.toml:5:1: objective.temperature is unknown for the objective taught; it is a parameter "
+      "of soft");
   EXPECT_EQ(ParseProblem(file + "name='soft'", {"objective.name=plain", "objective.temperature=1"}),
             "--set objective.temperature=1: objective.temperature is unknown for the objective "
-            "plain");
+            "plain; it is a parameter of soft");
 }
 
 TEST(ParseRecipe, AScaleAloneSaysWhatAPositiveIs) {
