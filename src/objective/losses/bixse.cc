@@ -151,7 +151,7 @@ extern const ObjectiveInfo kBixse{
      .idle_keys = kIdleWithoutSameTower,
      .studies = "objectives thresholds bixse-grades bixse-batch combinations bixse-cuts "
                 "bixse-judges bixse-noise bixse-bias bixse-noise-packages "
-                "combinations-repaired"},
+                "combinations-repaired bixse-batches"},
     kBixsePurpose,
     kBixseFormula,
     [](const config::Params&) { return Needs{.grades = true, .graded_own = true}; },

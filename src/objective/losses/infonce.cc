@@ -58,7 +58,8 @@ extern const ObjectiveInfo kInfoNce{
                 "samtone-duplicates bixse-grades bixse-batch combinations opera-levels "
                 "bixse-cuts mann-whitney-sizes opera-noise samtone-towers bixse-noise "
                 "bixse-noise-packages combinations-stages mann-whitney-negatives "
-                "opera-intervals opera-passes combinations-repaired samtone-projection"},
+                "opera-intervals opera-passes combinations-repaired samtone-projection "
+                "bixse-batches"},
     kInfoNcePurpose,
     kInfoNceFormula,
     [](const config::Params& params) {
