@@ -118,7 +118,7 @@ extern const ObjectiveInfo kMannWhitney{
      .idle_keys = kIdleWithoutSameTower,
      .studies = "thresholds mann-whitney-auc objectives tuning combinations "
                 "mann-whitney-sizes bixse-noise bixse-noise-packages combinations-stages "
-                "mann-whitney-negatives combinations-repaired"},
+                "mann-whitney-negatives combinations-repaired mann-whitney-bank"},
     kMannWhitneyPurpose,
     kMannWhitneyFormula,
     [](const config::Params&) { return Needs{.separable_by_row = false}; },
