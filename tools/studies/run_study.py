@@ -75,7 +75,7 @@ def main():
     parser.add_argument("--force", action="store_true", help="make results of another version anew")
     options = parser.parse_args()
     options.work = os.path.abspath(options.work)
-    if not os.path.isfile(os.path.join(options.model, "config.json")):
+    if options.names and not os.path.isfile(os.path.join(options.model, "config.json")):
         sys.exit(f"run_study.py: --model {options.model} is no model's folder: it has no config.json; `./dev study` "
                  "fetches all-MiniLM-L6-v2")
     try:

@@ -118,7 +118,8 @@ extern const ObjectiveInfo kMannWhitney{
      .idle_keys = kIdleWithoutSameTower,
      .studies = "thresholds mann-whitney-auc objectives tuning combinations "
                 "mann-whitney-sizes bixse-noise bixse-noise-packages combinations-stages "
-                "mann-whitney-negatives combinations-repaired mann-whitney-bank"},
+                "mann-whitney-negatives combinations-repaired mann-whitney-bank "
+                "mann-whitney-squad"},
     kMannWhitneyPurpose,
     kMannWhitneyFormula,
     [](const config::Params&) { return Needs{.separable_by_row = false}; },

@@ -60,6 +60,8 @@ class Page {
   void Section(std::string_view id, std::string_view title, const Html::Content& content);
   void Subheading(std::string_view title) { html_.Element("h3", title); }
   void Paragraph(std::string_view text) { html_.Element("p", text); }
+  // A paragraph that is read beside another thing.
+  void Note(std::string_view text) { html_.Element("p", {{"class", "note"}}, text); }
   // Says here, and in the list at the page's end, what is not there.
   void Missing(const std::string& sentence);
   // Names of figures are made unique by a number after them.

@@ -70,13 +70,11 @@ void AddSweepModels(const Sweep& sweep, Page& page) {
   if (sweep.input.evaluations.empty()) return;
   const ReportInput few = InputOfModels(sweep);
   if (few.evaluations.size() < sweep.input.evaluations.size()) {
-    page.html().In("p", {{"class", "note"}}, [&] {
-      page.html().Text(fmt::format(
-          "Below, curves, histograms and views are those of the best run of each of the first {} "
-          "groups ({} of {} evaluations).",
-          std::min(kMostModels, sweep.groups.size()), few.evaluations.size(),
-          sweep.input.evaluations.size()));
-    });
+    page.Note(fmt::format(
+        "Below, curves, histograms and views are those of the best run of each of the first {} "
+        "groups ({} of {} evaluations).",
+        std::min(kMostModels, sweep.groups.size()), few.evaluations.size(),
+        sweep.input.evaluations.size()));
   }
   AddDiscrimination(few, page);
   AddViews(few, page);
@@ -94,12 +92,10 @@ void AddSweepSampling(const Sweep& sweep, Page& page) {
   }
   if (few.runs.empty()) return;
   if (with_records > kMostModels) {
-    page.html().In("p", {{"class", "note"}}, [&] {
-      page.html().Text(
-          fmt::format("What training saw stands below for the best run of each of the "
-                      "first {} of {} groups whose samplers keep records.",
-                      kMostModels, with_records));
-    });
+    page.Note(
+        fmt::format("What training saw stands below for the best run of each of the first "
+                    "{} of {} groups whose samplers keep records.",
+                    kMostModels, with_records));
   }
   AddSampling(few, page);
 }

@@ -77,14 +77,7 @@ std::string MakeAverage(const SearchContext& search, const ArmPlace& of, const A
       MakeFolder(average.model.parent_path());
       weights::AverageModels(search.base(), of.model, average.weight, average.model);
     } catch (const ModelError& error) {
-      const std::optional<int64_t> layers = search.measurer.recipe().model.layers;
-      why = !layers ? error.what()
-                    : fmt::format(
-                          "model.layers = {} leaves out layers of {}, and only models of the "
-                          "same layers have an average; for averages, start from a model of "
-                          "so many layers (a run of one step with the learning rate 0 "
-                          "writes one)",
-                          *layers, search.base().native());
+      why = error.what();
     }
   });
   return search.group().BroadcastBytes(why);

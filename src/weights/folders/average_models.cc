@@ -115,6 +115,15 @@ void CheckSameKind(const ModelFolder& base, const ModelFolder& tuned) {
   if (base.encoder.model_type != tuned.encoder.model_type) {
     refuse("has the architecture", tuned.encoder.model_type, base.encoder.model_type);
   }
+  const size_t layers = tuned.encoder.layers.size(), of_base = base.encoder.layers.size();
+  if (layers != of_base) {
+    throw ModelError(tuned.path.native(), "",
+                     fmt::format("layers of its encoder: {}, but {} in {}, and only models of as "
+                                 "many have an average; where `model.layers` left some out, train "
+                                 "from a model without them (a run of one step with the learning "
+                                 "rate 0 writes one), and give that as the base",
+                                 layers, of_base, base.path.native()));
+  }
   if (ModuleNames(base) != ModuleNames(tuned)) {
     refuse("has the modules", ModuleNames(tuned), ModuleNames(base));
   }

@@ -95,10 +95,7 @@ TEST_F(Tune, ABaseOfMoreLayersHasNoAverage) {
   const ProgramResult result = Search(
       "search", {"--budget", "36 steps", "--set", "model.layers=1", "--set", "tune.average=[0.5]"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.err,
-              HasSubstr("is left out: model.layers = 1 leaves out layers of " + Path("base") +
-                        ", and only models of the same layers have an "
-                        "average"));
+  EXPECT_THAT(result.err, HasSubstr("layers of its encoder: 1, but 2 in " + Path("base")));
 }
 
 TEST_F(Tune, WhatChangedSinceItBeganIsSaid) {

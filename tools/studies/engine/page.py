@@ -51,20 +51,10 @@ def seen(found, p):
     return 1 if found["difference"] > 0 else -1
 
 
-def verdict(claim, tests, data=None):
-    """What the tests of a claim say of it, on all of its data sets together, or on one of them."""
-    wanted = 1 if claim.expect == "higher" else -1
-    signs = [wanted * seen(found, p) for one, on, found, p in tests if one == claim and data in (None, on)]
-    for_it, against_it = signs.count(1), signs.count(-1)
-    if for_it and against_it:
-        return f"mixed: shows on {for_it} of {len(signs)} sets, the opposite on {against_it}"
-    if against_it:
-        return "the opposite shows" + (f" on {against_it} of {len(signs)} sets" if len(signs) > 1 else "")
-    if for_it == len(signs):
-        return "shows"
-    if for_it:
-        return f"shows on {for_it} of {len(signs)} sets"
-    return "cannot be told"
+def verdict(claim, found, p):
+    """What the test of a claim on one data set says of it."""
+    sign = seen(found, p) if claim.expect == "higher" else -seen(found, p)
+    return {1: "shows", 0: "cannot be told", -1: "the opposite shows"}[sign]
 
 
 def signed(value):
@@ -146,7 +136,7 @@ def claim_table(study, tests):
         for at, (_, data, found, p) in enumerate(test for test in tests if test[0] == claim):
             head = [claim.says, claim.paper] if at == 0 else ["", ""]
             lines.append([*head, f"{data}, {claim.measure}", interval(found),
-                          "< 0.001" if p < 0.001 else f"{p:.3f}", verdict(claim, tests, data)])
+                          "< 0.001" if p < 0.001 else f"{p:.3f}", verdict(claim, found, p)])
     return markdown(lines)
 
 
@@ -262,7 +252,7 @@ def write(folder, study, text, rows, compared):
     mine = [dict(zip(CLAIM_COLUMNS, (study.name, study.paper, study.place, claim.says, claim.paper, data,
                                      claim.measure, claim.arm, claim.against, signed(found["difference"]),
                                      signed(found["low"]), signed(found["high"]), f"{p:.4f}",
-                                     verdict(claim, tests, data))))
+                                     verdict(claim, found, p))))
             for claim, data, found, p in tests]
     path = os.path.join(folder, "claims.tsv")
     others = [row for row in read_tsv(path) if row["study"] != study.name]
