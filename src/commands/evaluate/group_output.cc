@@ -8,6 +8,7 @@
 #include "base/json/json.h"
 #include "base/log.h"
 #include "report/tables/numbers.h"
+#include "text/width/display_width.h"
 
 namespace tandem::app {
 namespace {
@@ -52,15 +53,61 @@ std::optional<double> HighOfGroup(const GroupMeasure& row) {
 
 std::string GroupName(const GroupMeasure& row) { return row.group.value_or("(without)"); }
 
-std::string GroupText(const GroupReport& report, const report::TextStyle& style) {
-  report::Table table({{.name = "measure"},
-                       {.name = report.field, .when_long = report::LongText::kKeep},
-                       {.name = "queries"},
-                       {.name = "mean"}});
+report::Cell MeanCell(const GroupMeasure& row) {
+  if (row.interval) return report::Interval{*row.mean, row.interval->low, row.interval->high};
+  return row.mean;
+}
+
+// The rows of each group.
+std::vector<std::vector<const GroupMeasure*>> RowsOfGroups(const GroupReport& report) {
+  std::vector<std::vector<const GroupMeasure*>> groups;
   for (const GroupMeasure& row : report.rows) {
-    report::Cell mean = row.mean;
-    if (row.interval) mean = report::Interval{*row.mean, row.interval->low, row.interval->high};
-    table.Add({row.measure, GroupName(row), row.queries, std::move(mean)});
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& rows) {
+      return rows.front()->group == row.group;
+    });
+    if (same == groups.end()) {
+      groups.push_back({&row});
+    } else {
+      same->push_back(&row);
+    }
+  }
+  return groups;
+}
+
+std::vector<std::string> MeasuresOf(const GroupReport& report) {
+  std::vector<std::string> measures;
+  for (const GroupMeasure& row : report.rows) {
+    if (measures.empty() || measures.back() != row.measure) measures.push_back(row.measure);
+  }
+  return measures;
+}
+
+// A column for each group, a row for each measure. A measure's queries have a row above it where
+// they are not those of the measure before.
+std::string GroupText(const GroupReport& report, const report::TextStyle& style) {
+  const std::vector<std::vector<const GroupMeasure*>> groups = RowsOfGroups(report);
+  std::vector<report::Column> columns{{.name = report.field}};
+  for (const auto& rows : groups) {
+    columns.push_back({.name = text::Printable(GroupName(*rows.front()))});
+  }
+  report::Table table(std::move(columns));
+  std::vector<size_t> queries_above;
+  for (const std::string& measure : MeasuresOf(report)) {
+    std::vector<report::Cell> means{measure};
+    std::vector<report::Cell> queries_shown{"queries"};
+    std::vector<size_t> queries;
+    for (const auto& rows : groups) {
+      const auto of_measure = std::find_if(rows.begin(), rows.end(), [&](const GroupMeasure* row) {
+        return row->measure == measure;
+      });
+      const bool exists = of_measure != rows.end();
+      means.push_back(exists ? MeanCell(**of_measure) : report::Cell());
+      queries.push_back(exists ? (*of_measure)->queries : 0);
+      queries_shown.emplace_back(queries.back());
+    }
+    if (queries != queries_above) table.Add(std::move(queries_shown));
+    queries_above = std::move(queries);
+    table.Add(std::move(means));
   }
   return fmt::format("\ngroups of queries by {}; {:.0f} % intervals of the mean\n{}", report.field,
                      100 * report.confidence, table.Text(style));

@@ -4,6 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "text/width/display_width.h"
 
@@ -109,6 +114,42 @@ std::vector<Tick> TicksOfX(const Figure& figure) {
   return ticks;
 }
 
+namespace {
+
+// Where the first of the words begins in which the texts differ.
+size_t StartOfDifference(const std::vector<std::string_view>& texts) {
+  size_t same = texts.front().size();
+  for (const std::string_view text : texts) {
+    const auto differ = std::mismatch(text.begin(), text.end(), texts.front().begin(),
+                                      texts.front().begin() + static_cast<std::ptrdiff_t>(same));
+    same = static_cast<size_t>(differ.first - text.begin());
+  }
+  const size_t blank = texts.front().substr(0, same).rfind(' ');
+  return blank == std::string_view::npos ? 0 : blank + 1;
+}
+
+// The categories in at most `columns` columns each. Those that would look the same when their ends
+// are cut off have their beginning, "…", and what they differ by.
+std::vector<std::string> CategoryLabels(const std::vector<std::string>& categories,
+                                        size_t columns) {
+  std::map<std::string, std::vector<std::string_view>> alike;
+  for (const std::string& name : categories) alike[text::CutToWidth(name, columns)].push_back(name);
+  std::vector<std::string> labels;
+  for (const std::string& name : categories) {
+    std::string label = text::CutToWidth(name, columns);
+    const std::vector<std::string_view>& names = alike.at(label);
+    if (label != name && names.size() > 1) {
+      const std::string_view end = std::string_view(name).substr(StartOfDifference(names));
+      const std::string beginning(text::HeadOfWidth(name, columns / 3));
+      label = text::CutToWidth(fmt::format("{}…{}", beginning, end), columns);
+    }
+    labels.push_back(std::move(label));
+  }
+  return labels;
+}
+
+}  // namespace
+
 std::vector<Tick> TicksOfY(const Figure& figure) {
   if (!HasBars(figure)) {
     const AxisRange range = RangeOfY(figure);
@@ -116,8 +157,8 @@ std::vector<Tick> TicksOfY(const Figure& figure) {
   }
   const size_t columns = NamesStandAbove(figure) ? kCategoryAboveColumns : kCategoryColumns;
   std::vector<Tick> ticks;
-  for (size_t i = 0; i < figure.categories.size(); ++i) {
-    ticks.push_back({static_cast<double>(i), text::CutToWidth(figure.categories[i], columns)});
+  for (std::string& label : CategoryLabels(figure.categories, columns)) {
+    ticks.push_back({static_cast<double>(ticks.size()), std::move(label)});
   }
   return ticks;
 }

@@ -1,8 +1,11 @@
 // The page of many runs: its sections, those of a page of few runs for the best models among them,
 // and recipes.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "report/sweep/sweep_parts.h"
 
@@ -80,22 +83,36 @@ void AddSweepModels(const Sweep& sweep, Page& page) {
   AddViews(few, page);
 }
 
-// Groups whose samplers keep records, the best first: those of samplers that leave nothing out are
-// passed over.
+// Groups whose samplers keep records, the best first, those before the others that have a picture
+// of what their sampler preferred. Samplers that leave nothing out are passed over.
 void AddSweepSampling(const Sweep& sweep, Page& page) {
-  ReportInput few;
-  size_t with_records = 0;
+  std::vector<const RecipeGroup*> groups;
+  const auto run_of = [&](const RecipeGroup* group) -> const RunRecord& {
+    return sweep.input.runs[BestRunOf(sweep, *group)];
+  };
   for (const RecipeGroup& group : sweep.groups) {
-    const RunRecord& run = sweep.input.runs[BestRunOf(sweep, group)];
-    if (run.passes.empty() && run.damaged_passes == 0) continue;
-    if (++with_records <= kMostModels) few.runs.push_back(run);
+    const RunRecord& run = run_of(&group);
+    if (!run.passes.empty() || run.damaged_passes > 0) groups.push_back(&group);
+  }
+  std::stable_partition(groups.begin(), groups.end(), [&](const RecipeGroup* group) {
+    return run_of(group).draws_by_score.has_value();
+  });
+  ReportInput few;
+  std::vector<std::string> left_out;
+  for (const RecipeGroup* group : groups) {
+    if (few.runs.size() < kMostModels) {
+      few.runs.push_back(run_of(group));
+    } else {
+      left_out.push_back(group->name);
+    }
   }
   if (few.runs.empty()) return;
-  if (with_records > kMostModels) {
+  if (!left_out.empty()) {
     page.Note(
-        fmt::format("What training saw stands below for the best run of each of the first "
-                    "{} of {} groups whose samplers keep records.",
-                    kMostModels, with_records));
+        fmt::format("What training saw stands below for the best run of each of {} groups "
+                    "whose samplers keep records; {} left out: {}.",
+                    few.runs.size(), left_out.size() == 1 ? "one is" : "others are",
+                    fmt::join(left_out, "; ")));
   }
   AddSampling(few, page);
 }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "objective/catalogue.h"
@@ -52,6 +53,20 @@ std::string ContinueCalibration(config::LoadedRecipe& loaded, const model::DualE
   return fmt::format("{} continues from {} of {}", objective.name, fmt::join(taken, " and "), file);
 }
 
+// Throws RecipeError for a bound of masks that no cosine lies above, which would mask nothing.
+void CheckCosines(const config::LoadedRecipe& loaded) {
+  const config::MaskRecipe& masks = loaded.recipe.data.masks;
+  for (const auto& [key, bound] :
+       {std::pair{"data.masks.false_negative_score", masks.false_negative_score},
+        {"data.masks.same_tower_score", masks.same_tower_score}}) {
+    if (!bound || *bound < 1) continue;
+    throw loaded.ErrorAt(key, fmt::format("is {}, and scores are cosines, which are 1 at most: it "
+                                          "would mask nothing. Leave it out, or give a number "
+                                          "below 1",
+                                          *bound));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> ResolveObjective(config::LoadedRecipe& loaded,
@@ -59,6 +74,7 @@ std::vector<std::string> ResolveObjective(config::LoadedRecipe& loaded,
   config::ObjectiveRecipe& objective = loaded.recipe.objective;
   const std::string similarity = objective::SimilarityOf(objective.params, model.similarity());
   objective.params.Set("similarity_kind", similarity);
+  if (similarity == "cosine") CheckCosines(loaded);
   std::vector<std::string> notes;
   if (similarity != model.similarity()) {
     notes.push_back(fmt::format(

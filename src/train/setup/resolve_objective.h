@@ -17,7 +17,8 @@ namespace tandem::train {
 //   they were learned for the same similarity. Where neither gives a bias, the run's first batch
 //   decides it.
 // Returns notes for the user, a sentence each. Throws ModelError for a scale or bias of tandem.json
-// that is outside the range of the recipe's key.
+// that is outside the range of the recipe's key; RecipeError for a bound of [data.masks] that no
+// score is above.
 std::vector<std::string> ResolveObjective(config::LoadedRecipe& loaded,
                                           const model::DualEncoder& model);
 

@@ -50,12 +50,44 @@ TEST(GroupOutput, AGroupHasItsQueriesTheirMeanAndItsInterval) {
   EXPECT_EQ(report.rows[2].mean, 0.5);
 }
 
-TEST(GroupOutput, Text) {
-  const std::string text = GroupFigures(SomeReport(), {}).text;
-  EXPECT_THAT(text, testing::StartsWith("\ngroups of queries by kind; 95 % intervals of the mean\n"
-                                        "measure  kind"));
-  EXPECT_THAT(text, HasSubstr("0.5000 [0.2500, 0.7500]"));
-  EXPECT_THAT(text, HasSubstr("(without)"));
+TEST(GroupOutput, TextHasGroupsBesideEachOther) {
+  EXPECT_EQ(GroupFigures(SomeReport(), {}).text,
+            "\ngroups of queries by kind; 95 % intervals of the mean\n"
+            "kind     x                           y\\t  (without)\n"
+            "queries  2                        1          1\n"
+            "ndcg@10  0.5000 [0.2500, 0.7500]  1.0000     0.5000\n");
+}
+
+// Queries without a value of a measure make its groups smaller than those of the one before.
+TEST(GroupOutput, TextSaysWhereMeasuresAreOfOtherQueries) {
+  eval::Evaluation evaluation = SomeEvaluation();
+  evaluation.measures.push_back({.measure = eval::ParseMeasure("mrr"),
+                                 .mean = 0.5,
+                                 .per_query = {0.25, std::nullopt, 1.0, 0.5, std::nullopt}});
+  evaluation.measures.erase(evaluation.measures.begin() + 1);  // auc
+  const GroupReport report = MakeGroupReport(evaluation, "kind", kGroups, {.resamples = 400});
+  EXPECT_EQ(GroupFigures(report, {}).text,
+            "\ngroups of queries by kind; 95 % intervals of the mean\n"
+            "kind     x                           y\\t  (without)\n"
+            "queries  2                        1          1\n"
+            "ndcg@10  0.5000 [0.2500, 0.7500]  1.0000     0.5000\n"
+            "queries  1                        1          1\n"
+            "mrr      0.2500                   1.0000     0.5000\n");
+}
+
+// Of many groups each has a line.
+TEST(GroupOutput, TextOfManyGroups) {
+  std::map<std::string, std::string> groups;
+  for (const char* query : {"a", "b", "c", "d"}) groups[query] = std::string("group ") + query;
+  const CapturedMessages said;
+  const GroupReport report = MakeGroupReport(SomeEvaluation(), "kind", groups, {.resamples = 400});
+  EXPECT_EQ(GroupFigures(report, {.columns = 40}).text,
+            "\ngroups of queries by kind; 95 % intervals of the mean\n"
+            "kind     queries  ndcg@10\n"
+            "group a  1        0.2500\n"
+            "group b  1        0.7500\n"
+            "group c  1        1.0000\n"
+            "group d  1        0.5000\n");
 }
 
 TEST(GroupOutput, Tsv) {

@@ -136,7 +136,7 @@ TEST_F(TrainLabels, FilteredSameTowerCellsAreCountedAndGone) {
   };
   const auto plain = steps("infonce", {});
   const auto without = steps("samtone", {"--set", "data.masks.same_tower_score=-2"});
-  const auto with = steps("samtone", {"--set", "data.masks.same_tower_score=2"});
+  const auto with = steps("samtone", {"--set", "data.masks.same_tower_score=0.99999"});
   ASSERT_EQ(plain.size(), 2U);
   for (size_t i = 0; i < plain.size(); ++i) {
     EXPECT_EQ(without.at(i).at("loss"), plain[i].at("loss"));
@@ -152,6 +152,22 @@ TEST_F(TrainLabels, AnObjectiveWithoutSameTowerNegativesRefusesTheirFilter) {
                 "--set data.masks.same_tower_score=0.9: data.masks.same_tower_score does nothing "
                 "here: objective infonce has no same-tower negatives, which samtone and pair have",
                 With(kScaled, {"--set", "data.masks.same_tower_score=0.9"}));
+}
+
+TEST_F(TrainLabels, ABoundThatNoCosineIsAboveIsRefused) {
+  ExpectFailure(
+      2,
+      "--set data.masks.same_tower_score=2: data.masks.same_tower_score is 2, and scores "
+      "are cosines, which are 1 at most: it would mask nothing. Leave it out, or give a "
+      "number below 1",
+      With(kScaled, {"--set", "objective.name=samtone", "--set", "data.masks.same_tower_score=2"}));
+  ExpectFailure(2, "data.masks.false_negative_score is 1, and scores are cosines",
+                With(kScaled, {"--set", "data.masks.false_negative_score=1"}));
+  // Other products may be larger.
+  EXPECT_EQ(Train(With(kScaled, {"--set", "data.masks.false_negative_score=1", "--set",
+                                 "objective.similarity_kind=dot"}))
+                .exit_code,
+            0);
 }
 
 TEST_F(TrainLabels, WithoutFilterNothingIsCounted) {

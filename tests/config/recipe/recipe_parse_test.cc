@@ -252,6 +252,12 @@ TEST(ParseRecipe, AParameterOfAnotherObjectiveIsUnknown) {
       "soft");
 }
 
+TEST(ParseRecipe, AParameterOfAnotherSamplerIsUnknown) {
+  EXPECT_EQ(ParseProblem(kLeast + "[sampling]\nname = 'uniform'\nkeep = 0.5"),
+            "r.toml:6:1: sampling.keep is unknown for the sampler uniform; it is a parameter of "
+            "pruning");
+}
+
 // `--set` has chosen another objective than the file, whose parameters are left over.
 TEST(ParseRecipe, ParametersOfTheFilesOwnEntryAreDroppedWhereSetNamesAnother) {
   const std::string file =

@@ -122,7 +122,22 @@ TEST(SweepModels, PassesGroupsWithoutRecordsOverForThoseThatHaveThem) {
   const std::string page = MakeSweepReport(MakeSweep(input, {})).front().bytes;
   EXPECT_TRUE(Holds(page, "Epochs of r3"));
   EXPECT_FALSE(Holds(page, "Epochs of r4"));
-  EXPECT_TRUE(Holds(page, "the first 4 of 5 groups whose samplers keep records"));
+  EXPECT_TRUE(Holds(page, "of 4 groups whose samplers keep records; one is left out: "));
+}
+
+TEST(SweepModels, ShowsThePicturesOfWhatSamplersPreferBeforeRecordsWithoutOne) {
+  ReportInput input = Evaluated();
+  for (RunRecord& run : input.runs) {
+    run.passes = {{.pass = 0, .batches = 3, .queries = 12, .left_out = 4}};
+    run.queries_by_draws = {4, 8};
+  }
+  const std::string without = MakeSweepReport(MakeSweep(input, {})).front().bytes;
+  input.runs[4].draws_by_score = DrawsByScore{
+      .bins = {{.low = 0, .high = 1, .queries = 12}}, .passes = {0}, .expected = {{1}}};
+  const std::string page = MakeSweepReport(MakeSweep(input, {})).front().bytes;
+  EXPECT_TRUE(Holds(without, "Epochs of r3"));
+  EXPECT_FALSE(Holds(without, "Epochs of r4"));
+  EXPECT_LT(page.find("Epochs of r4"), page.find("Epochs of r3"));
 }
 
 }  // namespace
