@@ -149,10 +149,17 @@ void ProcessGroup::Agree(const std::function<void()>& body) {
     const std::string& status = all[static_cast<size_t>(other)];
     if (status.empty()) continue;
     const size_t space = status.find(' ');
-    throw Error(static_cast<ExitCode>(std::stoi(status.substr(0, space))),
-                fmt::format("this is rank {}: rank {} ended with an error: {}", rank(), other,
-                            status.substr(space + 1)));
+    throw OtherFailed(static_cast<ExitCode>(std::stoi(status.substr(0, space))),
+                      fmt::format("this is rank {}: rank {} ended with an error: {}", rank(), other,
+                                  status.substr(space + 1)));
   }
+}
+
+bool ProcessGroup::RecoverTogether(bool ready) {
+  if (alone()) return ready;
+  if (!agreed_to_end_ || Largest(ready ? 0 : 1) != 0) return false;
+  agreed_to_end_ = false;
+  return true;
 }
 
 Share ShareOf(int64_t count, int rank, int ranks) {

@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "base/process/launch.h"
 #include "tensor/core/tensor.h"
 
@@ -35,6 +36,12 @@ class Pending {
  public:
   virtual ~Pending() = default;
   virtual void Wait() = 0;
+};
+
+// What a process throws whose own part did not fail, but that of another process of its group.
+class OtherFailed : public Error {
+ public:
+  using Error::Error;
 };
 
 class ProcessGroup {
@@ -78,12 +85,18 @@ class ProcessGroup {
   int64_t Largest(int64_t number);
 
   // Calls `body` on every process. Where it throws on one, all processes throw: those where it did
-  // not fail an error of the same exit code that names the rank. So nobody waits for a process that
-  // has ended. `body` must not use the group, unless either all processes fail after that use or
-  // those that fail do so before it.
+  // not fail OtherFailed, with the same exit code, which names the rank. So nobody waits for a
+  // process that has ended. `body` must not use the group, unless either all processes fail after
+  // that use or those that fail do so before it.
   void Agree(const std::function<void()>& body);
+  // Says that every process throws now, by the same facts: as if Agree had thrown.
+  void FailTogether() { agreed_to_end_ = true; }
   // Says whether Agree has thrown: all processes end, and need not be told.
   bool agreed_to_end() const { return agreed_to_end_; }
+  // For a process that has caught an error: whether all have failed together, and every one of them
+  // is ready to go on. Where one is not, all have to end. Not for a group of which processes may
+  // have ended, or wait for others: where the error was not agreed on, nobody is asked.
+  bool RecoverTogether(bool ready);
 
   // Throws what a wait for another process would throw, where one is lost or has ended with an
   // error; never waits. It serves long work between exchanges, which nobody would need any more.

@@ -53,6 +53,7 @@ Next ValidationObserver::Validate(const Loop& loop) {
   // All processes use the value of rank 0, because rounding may differ from machine to machine.
   const double value = Agreed(loop, found->value);
   if (!std::isfinite(value)) {
+    if (loop.group() != nullptr) loop.group()->FailTogether();
     throw DivergedError(step, fmt::format("the validation's {} is {}", measure_, value));
   }
   const bool best = Count(step, value);

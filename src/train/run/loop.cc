@@ -137,6 +137,8 @@ StepReport Loop::Step() {
             .batches = sums.batches,
             .seconds = std::chrono::duration<double>(Clock::now() - start).count()};
   } catch (const NumericError& error) {
+    // Losses and gradients are those of all processes.
+    if (parts_.group != nullptr) parts_.group->FailTogether();
     throw DivergedError(state_.step + 1, error.what());
   }
 }

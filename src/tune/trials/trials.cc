@@ -50,13 +50,20 @@ Json FailedRow(const Work& work, const std::string& why) {
           {"why", why}};
 }
 
+// Says whether another configuration may do better than one that has failed so; of an error of
+// another process that process says it.
+bool IsOfTheConfiguration(const Error& error) {
+  return dynamic_cast<const RecipeError*>(&error) != nullptr ||
+         dynamic_cast<const NumericError*>(&error) != nullptr ||
+         dynamic_cast<const MemoryError*>(&error) != nullptr ||
+         dynamic_cast<const dist::OtherFailed*>(&error) != nullptr;
+}
+
 // Trains a trial to its length; returns why it cannot be trained, "" where it could.
 std::string TrainOrSay(const SearchContext& search, const SearchPlan& plan, const Work& work) {
   const Bracket& bracket = plan.brackets[work.bracket];
   const double share = static_cast<double>(bracket.rungs[work.round].units) /
                        static_cast<double>(FullUnits(search.tune.tune.rungs));
-  // All processes of a group end where one has failed, and the recipe as it is must be trainable.
-  const bool may_fail = search.group().alone() && work.trial > 1;
   try {
     const QuietSink quiet(search.warned);
     TrainTrial(TrialRecipe(search.tune, search.folder, work.trial,
@@ -71,14 +78,10 @@ std::string TrainOrSay(const SearchContext& search, const SearchPlan& plan, cons
                 .bases = KnownBases(search, plan, work.trial),
                 .tokens = &search.tokens});
     return "";
-  } catch (const RecipeError& error) {
-    if (!may_fail) throw;
-    return error.what();
-  } catch (const NumericError& error) {
-    if (!may_fail) throw;
-    return error.what();
-  } catch (const MemoryError& error) {
-    if (!may_fail) throw;
+  } catch (const Error& error) {
+    // The recipe as it is, which is the first trial, must be trainable.
+    const bool may_fail = work.trial > 1 && IsOfTheConfiguration(error);
+    if (!search.group().RecoverTogether(may_fail)) throw;
     return error.what();
   }
 }

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commands/tune/tune_fixture.h"
@@ -58,6 +59,46 @@ TEST_F(TuneTogether, EndsAsOneProcessDoes) {
   ASSERT_EQ(RowsOf("together", "test").size(), 1U);
   EXPECT_NEAR(RowsOf("together", "test")[0]["base"].get<double>(),
               RowsOf("alone", "test")[0]["base"].get<double>(), 1e-6);
+}
+
+// Weights that grow ninefold with each step at the rate 10, which are no numbers any more after 40.
+const std::vector<std::string> kDiverging = {
+    "--set", "train.epochs=10",   "--set", "optimizer.weight_decay=1", "--set", "tune.rungs=1",
+    "--set", "schedule.warmup=0", "--set", "schedule.name=constant"};
+
+std::vector<std::string> Both(std::vector<std::string> flags,
+                              const std::vector<std::string>& further) {
+  flags.insert(flags.end(), further.begin(), further.end());
+  return flags;
+}
+
+// A configuration that does not fit the model, found when a trial begins, and one whose loss is not
+// finite, found in a step.
+TEST_F(TuneTogether, ConfigurationsThatCannotBeTrainedAreLast) {
+  const std::vector<std::pair<std::string, std::vector<std::string>>> spaces = {
+      {"tune.model.dimensions=[[64], [96], [32, 16]]", {"--budget", "60 steps"}},
+      {"tune.optimizer.learning_rate=[5e-3, 10]", Both(kDiverging, {"--budget", "240 steps"})}};
+  for (const auto& [space, further] : spaces) {
+    const std::vector<std::string> flags = Both(further, {"--set", space});
+    ASSERT_EQ(Search("alone", flags).exit_code, 0);
+    EXPECT_THAT(SearchTogether("together", flags), testing::ElementsAre(0, 0))
+        << ReadFile(Path("err0")) << ReadFile(Path("err1"));
+    const auto one = RowsOf("alone", "failed"), two = RowsOf("together", "failed");
+    ASSERT_FALSE(one.empty()) << space;
+    ASSERT_EQ(two.size(), one.size()) << space;
+    for (size_t i = 0; i < one.size(); ++i) EXPECT_EQ(two[i]["trial"], one[i]["trial"]);
+    EXPECT_EQ(RowsOf("together", "rung").size(), RowsOf("alone", "rung").size());
+    for (const char* output : {"alone", "together"}) std::filesystem::remove_all(Path(output));
+  }
+}
+
+// The recipe as it is, which is the first trial, must be trainable.
+TEST_F(TuneTogether, ARecipeThatCannotBeTrainedEndsTheSearch) {
+  const std::vector<std::string> flags =
+      Both(kDiverging, {"--budget", "240 steps", "--set", "optimizer.learning_rate=10"});
+  ASSERT_EQ(Search("alone", flags).exit_code, 5);
+  EXPECT_THAT(SearchTogether("together", flags), testing::ElementsAre(5, 5))
+      << ReadFile(Path("err0")) << ReadFile(Path("err1"));
 }
 
 }  // namespace
