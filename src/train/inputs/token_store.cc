@@ -32,8 +32,8 @@ uint64_t KeyOf(const text::Tokenizer& tokenizer, const TokenStoreInput& input) {
 
 TokenStore::TokenStore(const text::Tokenizer& tokenizer, const TokenStoreInput& input)
     : narrow_(tokenizer.vocabulary_size() <= kNarrowLimit) {
-  starts_.reserve(input.count + 1);
-  if (input.prompt_tokens) prompts_.resize(input.count);
+  ids_->starts.reserve(input.count + 1);
+  if (input.prompt_tokens) ids_->prompts.resize(input.count);
   for (size_t begin = 0; begin < input.count; begin += kWindow) {
     const size_t end = std::min(input.count, begin + kWindow);
     std::vector<size_t> indexes;
@@ -44,25 +44,25 @@ TokenStore::TokenStore(const text::Tokenizer& tokenizer, const TokenStoreInput& 
       indexes.push_back(i);
       const std::string_view text = input.text(i);
       const std::string_view prompt = input.prompt ? input.prompt(i) : std::string_view();
-      if (input.prompt_tokens) prompts_[i] = input.prompt_tokens(prompt);
+      if (input.prompt_tokens) ids_->prompts[i] = input.prompt_tokens(prompt);
       texts.push_back(prompt.empty() ? text : prompted.emplace_back(prompt).append(text));
     }
     AppendWindow(tokenizer.EncodeAll(texts, input.max_length, input.threads), indexes);
-    starts_.resize(end + 1, tokens());
+    ids_->starts.resize(end + 1, tokens());
   }
 }
 
 void TokenStore::AppendWindow(const text::EncodedTexts& encoded,
                               const std::vector<size_t>& indexes) {
   for (size_t b = 0; b < indexes.size(); ++b) {
-    starts_.resize(indexes[b] + 1, tokens());  // texts before it without ids
+    ids_->starts.resize(indexes[b] + 1, tokens());  // texts before it without ids
     const auto ids = encoded[b];
     if (narrow_) {
-      narrow_ids_.insert(narrow_ids_.end(), ids.begin(), ids.end());
+      ids_->narrow.insert(ids_->narrow.end(), ids.begin(), ids.end());
     } else {
-      wide_ids_.insert(wide_ids_.end(), ids.begin(), ids.end());
+      ids_->wide.insert(ids_->wide.end(), ids.begin(), ids.end());
     }
-    starts_.push_back(starts_.back() + ids.size());
+    ids_->starts.push_back(ids_->starts.back() + ids.size());
     const bool cut = ids.size() <= static_cast<size_t>(prompt_tokens(indexes[b]));
     tokenless_ += ids.empty() ? 1 : 0;
     only_prompt_ += has_prompts() && cut && !ids.empty() ? 1 : 0;
@@ -72,27 +72,29 @@ void TokenStore::AppendWindow(const text::EncodedTexts& encoded,
 }
 
 void TokenStore::Append(size_t index, std::vector<int32_t>* ids) const {
-  const auto begin = static_cast<ptrdiff_t>(starts_[index]);
-  const auto end = static_cast<ptrdiff_t>(starts_[index + 1]);
+  const auto begin = static_cast<ptrdiff_t>(ids_->starts[index]);
+  const auto end = static_cast<ptrdiff_t>(ids_->starts[index + 1]);
   if (narrow_) {
-    ids->insert(ids->end(), narrow_ids_.begin() + begin, narrow_ids_.begin() + end);
+    ids->insert(ids->end(), ids_->narrow.begin() + begin, ids_->narrow.begin() + end);
   } else {
-    ids->insert(ids->end(), wide_ids_.begin() + begin, wide_ids_.begin() + end);
+    ids->insert(ids->end(), ids_->wide.begin() + begin, ids_->wide.begin() + end);
   }
 }
 
 uint64_t TokenStore::hash() const {
   RunningHash fingerprint;
-  fingerprint.AddBytes(narrow_ids_.data(), narrow_ids_.size() * sizeof(uint16_t));
-  fingerprint.AddBytes(wide_ids_.data(), wide_ids_.size() * sizeof(int32_t));
-  fingerprint.AddBytes(starts_.data(), starts_.size() * sizeof(size_t));
-  if (has_prompts()) fingerprint.AddBytes(prompts_.data(), prompts_.size() * sizeof(int32_t));
+  fingerprint.AddBytes(ids_->narrow.data(), ids_->narrow.size() * sizeof(uint16_t));
+  fingerprint.AddBytes(ids_->wide.data(), ids_->wide.size() * sizeof(int32_t));
+  fingerprint.AddBytes(ids_->starts.data(), ids_->starts.size() * sizeof(size_t));
+  if (has_prompts()) {
+    fingerprint.AddBytes(ids_->prompts.data(), ids_->prompts.size() * sizeof(int32_t));
+  }
   return fingerprint.value();
 }
 
 size_t TokenStore::bytes() const {
-  return narrow_ids_.capacity() * sizeof(uint16_t) + wide_ids_.capacity() * sizeof(int32_t) +
-         starts_.capacity() * sizeof(size_t) + prompts_.capacity() * sizeof(int32_t);
+  return ids_->narrow.capacity() * sizeof(uint16_t) + ids_->wide.capacity() * sizeof(int32_t) +
+         ids_->starts.capacity() * sizeof(size_t) + ids_->prompts.capacity() * sizeof(int32_t);
 }
 
 TokenStore SharedTokens::Of(int kind, const text::Tokenizer& tokenizer,

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,23 +28,26 @@ struct TokenStoreInput {
   int threads = 1;
 };
 
+// Copies share the ids.
 class TokenStore {
  public:
   TokenStore() = default;
   // Makes the ids of all wanted texts.
   TokenStore(const text::Tokenizer& tokenizer, const TokenStoreInput& input);
 
-  size_t size() const { return starts_.size() - 1; }
+  size_t size() const { return ids_->starts.size() - 1; }
   // Returns the number of tokens of a text; 0 if the text was not wanted.
-  size_t length(size_t index) const { return starts_[index + 1] - starts_[index]; }
+  size_t length(size_t index) const { return ids_->starts[index + 1] - ids_->starts[index]; }
   // Whether the store knows how many tokens of each text are those of its prompt.
-  bool has_prompts() const { return !prompts_.empty(); }
+  bool has_prompts() const { return !ids_->prompts.empty(); }
   // Returns the number of tokens of a wanted text's prompt; 0 if the store does not know it.
-  int32_t prompt_tokens(size_t index) const { return prompts_.empty() ? 0 : prompts_[index]; }
+  int32_t prompt_tokens(size_t index) const {
+    return ids_->prompts.empty() ? 0 : ids_->prompts[index];
+  }
   // Appends the ids of a text.
   void Append(size_t index, std::vector<int32_t>* ids) const;
 
-  size_t tokens() const { return starts_.back(); }
+  size_t tokens() const { return ids_->starts.back(); }
   size_t wanted() const { return wanted_; }
   size_t truncated() const { return truncated_; }      // wanted texts that were cut
   size_t tokenless() const { return tokenless_; }      // wanted texts without any token
@@ -54,11 +58,15 @@ class TokenStore {
  private:
   void AppendWindow(const text::EncodedTexts& encoded, const std::vector<size_t>& indexes);
 
+  struct Ids {
+    std::vector<uint16_t> narrow;  // only one of the two is used
+    std::vector<int32_t> wide;
+    std::vector<size_t> starts = {0};  // [n + 1]
+    std::vector<int32_t> prompts;      // of each text the number of its tokens [n], or empty
+  };
+
   bool narrow_ = true;
-  std::vector<uint16_t> narrow_ids_;  // only one of the two is used
-  std::vector<int32_t> wide_ids_;
-  std::vector<size_t> starts_ = {0};  // [n + 1]
-  std::vector<int32_t> prompts_;      // [n], or empty
+  std::shared_ptr<Ids> ids_ = std::make_shared<Ids>();  // does not change once it is made
   size_t wanted_ = 0;
   size_t truncated_ = 0;
   size_t tokenless_ = 0;
