@@ -73,13 +73,14 @@ class Study:
     views: tuple  # of VIEWS, beside the measures; nothing is chosen or claimed by them
 
     def decides(self):
-        """All that results depend on: everything but the words of the page."""
-        arms = [[arm.name, arm.recipe, arm.points, arm.data,
-                 *(more for more in (arm.after, arm.scored) if more)] for arm in self.arms.values()]
-        data = {name: {key: value for key, value in spec.items() if key != "says"}
-                for name, spec in self.data.items()}
-        return [self.budget, self.select, self.measures, self.baseline, self.seeds, self.recipe, data,
-                self.zero_shot, arms]
+        """All that results depend on, everything but the words of the page, by the part that it is of:
+        what one arm or data set is does not change the results of the others."""
+        parts = {"study": [self.budget, self.select, self.measures, self.seeds, self.recipe]}
+        for name, spec in self.data.items():
+            parts[f"data {name}"] = {key: value for key, value in spec.items() if key != "says"}
+        for arm in self.arms.values():
+            parts[f"arm {arm.name}"] = [arm.recipe, arm.points, arm.after, arm.scored]
+        return parts
 
     def data_trained(self):
         """The names of the data sets that arms are trained on."""

@@ -46,7 +46,7 @@ class Workshop(TaughtPairs):
 
     def version(self):
         """What results depend on: the study but for its words, and the program."""
-        found = {"study": hash_of(self.study.decides()),
+        found = {**{part: hash_of(value) for part, value in self.study.decides().items()},
                  "program": self.program(["version"])[0].split("\n", 1)[0],
                  "build": file_hash(self.options.program),
                  "model": hash_of([file_hash(path) for path in weights_of(self.options.model)]),
@@ -58,11 +58,14 @@ class Workshop(TaughtPairs):
     def begin(self):
         note = os.path.join(self.folder, "version.json")
         version = self.version()
-        if os.path.exists(note) and (found := read_json(note)) != version:
+        found = read_json(note) if os.path.exists(note) else version
+        # Arms and data sets that have come to the study since are tried beside what is there.
+        differs = [key for key in version if found.get(key, version[key]) != version[key]]
+        if differs:
             if not self.options.force:
-                differs = [key for key in version if found.get(key) != version[key]]
                 raise RunError(f"{self.folder} has results of another version (another "
                                f"{', '.join(differs)}); --force makes them anew")
+            found = {}
             for part in ("runs", "results", "base", "data"):
                 shutil.rmtree(os.path.join(self.folder, part), ignore_errors=True)
         os.makedirs(self.results, exist_ok=True)
@@ -72,7 +75,7 @@ class Workshop(TaughtPairs):
         for name, spec in self.study.data.items():
             folder = study_data.make(name, spec, self.options.data_root, self.folder)
             self.fingerprints[name] = study_data.fingerprint(folder)
-        write_json(note, version)
+        write_json(note, found | version)
         self.make_base()
         for name, spec in self.study.data.items():
             if "mined_negatives" in spec:
@@ -216,10 +219,26 @@ class Workshop(TaughtPairs):
 
     def compare(self, trained_on, measured_on, names, chosen):
         """What `compare` says of arms (the first is what the others are compared with) on the test
-        queries of a set: {"queries": count, "systems": {arm: {measure: found}}}."""
-        path = self.result_path("test", trained_on, measured_on, *names)
-        if os.path.exists(path):
-            return read_json(path)
+        queries of a set: {"queries": count, "systems": {arm: {measure: found}}}. Arms that were compared
+        with the first one before are not compared again."""
+        found = self.compared_before(trained_on, measured_on, names[0])
+        lacking = [name for name in names[1:] if name not in found["systems"]]
+        if lacking:
+            new = self.compare_anew(trained_on, measured_on, [names[0], *lacking], chosen)
+            write_json(self.result_path("test", trained_on, measured_on, names[0], *lacking), new)
+            found = {"queries": new["queries"], "systems": found["systems"] | new["systems"]}
+        return {"queries": found["queries"], "systems": {name: found["systems"][name] for name in names[1:]}}
+
+    def compared_before(self, trained_on, measured_on, first):
+        start = os.path.basename(self.result_path("test", trained_on, measured_on, first, ""))
+        found = {"systems": {}}
+        for name in sorted(os.listdir(self.results)):
+            if name.startswith(start.removesuffix(".json")):
+                one = read_json(os.path.join(self.results, name))
+                found = {"queries": one["queries"], "systems": found["systems"] | one["systems"]}
+        return found
+
+    def compare_anew(self, trained_on, measured_on, names, chosen):
         self.restore(trained_on, names, chosen)
         single = [measure for measure in self.study.measures if measure not in POOLED]
         pooled = [measure for measure in self.study.measures if measure in POOLED]
@@ -234,7 +253,6 @@ class Workshop(TaughtPairs):
                 for measure in pooled:
                     result["systems"][name][measure] = over_seeds(
                         [found["systems"][name][measure] for found in of_seeds])
-        write_json(path, result)
         return result
 
     def restore(self, trained_on, names, chosen):
