@@ -56,6 +56,8 @@ def carry_out(name, options):
     if study.budget == "full" and options.pages:
         page.write(options.pages, study, text, rows, compared)
     else:
+        print("Budget quick: this page shows that all of the study works. Its figures, verdicts among them, are of "
+              "too few queries and steps to say anything.\n")
         print(text)
 
 

@@ -157,9 +157,10 @@ Figure KeyFigure(const Sweep& sweep, const SweepData& data, const DifferingKey& 
   }
   if (further > 0) {
     figure.note = fmt::format(
-        "{} the best group at each value; the {} further groups, which "
-        "differ in other keys, are dots.",
-        numeric ? "A line runs through" : "An interval is of", further);
+        "{} the best group at each value; {}, which {} in other keys, {}.",
+        numeric ? "A line runs through" : "An interval is of",
+        further == 1 ? "one further group" : fmt::format("the {} further groups", further),
+        further == 1 ? "differs" : "differ", further == 1 ? "is a dot" : "are dots");
   }
   if (key.without > 0) {
     figure.note +=

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,10 +30,12 @@ size_t BestRunOf(const Sweep& sweep, const RecipeGroup& group) {
 }
 
 // The evaluations of the best runs of the first groups, and those that are of no run: bases first,
-// with which the others are compared, then those of the best group, the next one, and so on.
+// with which the others are compared, then those of the best group, the next one, and so on. They
+// have the names of their groups.
 ReportInput InputOfModels(const Sweep& sweep) {
   ReportInput few{.title = sweep.input.title, .seed = sweep.input.seed};
   std::vector<size_t> chosen;
+  std::map<size_t, std::string> labels;
   std::ptrdiff_t bases = 0;
   for (size_t i = 0; i < std::min(kMostModels, sweep.groups.size()); ++i) {
     const size_t run = BestRunOf(sweep, sweep.groups[i]);
@@ -40,7 +43,11 @@ ReportInput InputOfModels(const Sweep& sweep) {
       const bool is_there = std::find(chosen.begin(), chosen.end(), one.evaluation) != chosen.end();
       if (one.run != run || is_there) continue;
       // Bases, of which runs share one, stay before all others.
-      chosen.insert(one.name == "before" ? chosen.begin() + bases++ : chosen.end(), one.evaluation);
+      const bool base = one.name == "before";
+      chosen.insert(base ? chosen.begin() + bases++ : chosen.end(), one.evaluation);
+      if (base) continue;
+      labels[one.evaluation] = sweep.groups[i].name;
+      if (one.name != "after") labels[one.evaluation] += ": " + one.name;
     }
   }
   for (size_t i = 0; i < sweep.input.evaluations.size(); ++i) {
@@ -49,7 +56,10 @@ ReportInput InputOfModels(const Sweep& sweep) {
                     [&](const RunsEvaluation& one) { return one.evaluation == i; });
     if (!of_a_run) chosen.push_back(i);
   }
-  for (const size_t i : chosen) few.evaluations.push_back(sweep.input.evaluations[i]);
+  for (const size_t i : chosen) {
+    few.evaluations.push_back(sweep.input.evaluations[i]);
+    if (labels.contains(i)) few.evaluations.back().label = labels[i];
+  }
   return few;
 }
 

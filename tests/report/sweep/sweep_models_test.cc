@@ -66,9 +66,10 @@ TEST(SweepModels, TheBestRunsOfFourGroupsAreComparedInPairsBestFirst) {
   EXPECT_TRUE(Holds(page, "the best run of each of the first 4 groups (5 of 6 evaluations)"));
   const std::vector<std::string> sentences = Between(page, "<li><bdi>", "</bdi>");
   EXPECT_THAT(sentences, SizeIs(10));  // each two of the base and four models
-  EXPECT_THAT(sentences, testing::Contains(testing::StartsWith("r0: after lies above before")));
-  EXPECT_THAT(sentences, testing::Contains(AllOf(HasSubstr("r3: after"), HasSubstr("r2: after"))));
-  EXPECT_FALSE(Holds(page, "<bdi>r4: after"));
+  EXPECT_THAT(sentences, testing::Contains(testing::StartsWith("batch 16 lies above before")));
+  EXPECT_THAT(sentences, testing::Contains(AllOf(HasSubstr("batch 19"), HasSubstr("batch 18"))));
+  EXPECT_FALSE(Holds(page, "<bdi>batch 20 lies"));
+  EXPECT_FALSE(Holds(page, ": after"));
 }
 
 TEST(SweepModels, SaysWhichModelsAreComparedWithTheFirstAlone) {

@@ -105,7 +105,7 @@ def source_folder(root, spec):
     folder = os.path.join(root, spec["folder"])
     if not os.path.isfile(os.path.join(folder, "corpus.jsonl")):
         raise DataError(f"{folder} is not there, or is no BEIR folder; it is `folder` below --data-root "
-                        "(./dev study: STUDY_DATA); studies/README.md says what it is made of")
+                        "(./dev study: STUDY_DATA); studies/README.md says what it is made of, and where that is")
     return folder
 
 

@@ -372,4 +372,4 @@ class Workshop(TaughtPairs):
                 out = checked
         for line in out.splitlines():
             if line.startswith(("memory:", "disk:", "time:")):
-                say(f"one of the largest runs takes: {line}")
+                say(f"one of the largest runs takes: {line.removesuffix('; in it')}")
