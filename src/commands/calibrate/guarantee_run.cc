@@ -149,12 +149,14 @@ void RunCalibrateGuarantee(const CalibrateOptions& options,
     Note(fmt::format("{}: not changed (--dry-run)", options.model.model));
     return;
   }
+  const bool replaces =
+      weights::ReadGuarantees(weights::ModelFiles(options.model.model)).has_value();
   weights::WriteGuarantees(options.model.model,
                            weights::Guarantees{.basis = basis,
                                                .promises = std::move(made),
                                                .best_scores = KeptScores(rows.best_scores)});
-  Note(fmt::format("{}/{}: guarantees written, in place of those that were there",
-                   options.model.model, weights::kTandemFile));
+  Note(fmt::format("{}/{}: guarantees written{}", options.model.model, weights::kTandemFile,
+                   replaces ? ", in place of those that were there" : ""));
 }
 
 }  // namespace tandem::app

@@ -273,6 +273,14 @@ std::vector<SearchKey> ReadSearchKeys(std::span<const TomlLayer> layers, const R
         other->second, *other->second.node,
         fmt::format("cannot be searched beside tune.{}: a recipe has one of them", first));
   }
+  const std::string_view length = recipe.train.steps ? "train.steps" : "train.epochs";
+  const auto other_length = given.find(recipe.train.steps ? "train.epochs" : "train.steps");
+  if (other_length != given.end()) {
+    ComplainOfKey(other_length->second, *other_length->second.node,
+                  fmt::format("cannot be searched around a recipe whose length is {}: a budget "
+                              "could not be kept. Search {}, or change the recipe",
+                              length, length));
+  }
   std::vector<SearchKey> keys;
   for (const auto& [path, key] : given) {
     const std::vector<RecipeKey>& infos = known.Find(key);

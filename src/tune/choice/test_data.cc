@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -62,6 +63,11 @@ TextSet TrainingTexts(const train::RunData& data) {
   return texts;
 }
 
+size_t CountShared(const TextSet& texts, const TextSet& seen) {
+  return static_cast<size_t>(std::count_if(
+      texts.begin(), texts.end(), [&seen](std::string_view text) { return seen.contains(text); }));
+}
+
 void CheckTexts(const config::LoadedTune& tune, const data::Dataset& test, const TextSet& seen,
                 const char* what) {
   size_t shared = 0;
@@ -76,6 +82,38 @@ void CheckTexts(const config::LoadedTune& tune, const data::Dataset& test, const
                                  test.judged.size(), shared, what));
   }
   Warn(fmt::format("{} have the text of {} queries; the test is too kind by these", text, what));
+}
+
+// A base is not trained on what a search validates by, so that gains there may be of queries that
+// were learned by heart.
+void RemarkOnValidation(const TextSet& validation, const TextSet& training) {
+  const size_t shared = CountShared(validation, training);
+  if (shared == 0) return;
+  Warn(
+      fmt::format("{} of the {} validation queries are training queries too: what the search "
+                  "gains on these says nothing of other queries. Validate by queries that are not "
+                  "trained on",
+                  shared, validation.size()));
+}
+
+// Throws where a sentinel set has the queries of the test.
+void CheckCopies(const config::LoadedTune& tune, const data::Dataset& test) {
+  TextSet tested;
+  for (const data::JudgedQuery& query : test.judged) {
+    tested.insert(test.queries.text(query.query));
+  }
+  for (const std::string& folder : tune.tune.keep) {
+    const data::JudgedData kept = data::LoadJudgedData(folder, tune.tune.keep_split);
+    TextSet texts;
+    for (const data::JudgedQuery& query : kept.dataset.judged) {
+      texts.insert(kept.dataset.queries.text(query.query));
+    }
+    const size_t shared = CountShared(tested, texts);
+    if (2 * shared < tested.size()) continue;
+    RefuseTest(tune, fmt::format("has {} queries, of which {} are in split {} of {} too, which "
+                                 "tune.keep measures every model on",
+                                 tested.size(), shared, tune.tune.keep_split, folder));
+  }
 }
 
 // Throws where a sentinel set is what the search chooses by or trains on.
@@ -104,11 +142,14 @@ void CheckSentinels(const config::LoadedTune& tune) {
 
 void CheckTestData(const config::LoadedTune& tune, const train::RunData& data) {
   CheckSentinels(tune);
+  const TextSet validation = DevTexts(data.ValidationCorpus()), training = TrainingTexts(data);
+  RemarkOnValidation(validation, training);
   if (!tune.tune.test) return;
   CheckPaths(tune);
   const data::JudgedData test = data::LoadJudgedData(*tune.tune.test, tune.tune.test_split);
-  CheckTexts(tune, test.dataset, DevTexts(data.ValidationCorpus()), "validation");
-  CheckTexts(tune, test.dataset, TrainingTexts(data), "training");
+  CheckTexts(tune, test.dataset, validation, "validation");
+  CheckTexts(tune, test.dataset, training, "training");
+  CheckCopies(tune, test.dataset);
 }
 
 }  // namespace tandem::tune

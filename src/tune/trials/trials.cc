@@ -53,10 +53,10 @@ Json FailedRow(const Work& work, const std::string& why) {
 // Says whether another configuration may do better than one that has failed so; of an error of
 // another process that process says it.
 bool IsOfTheConfiguration(const Error& error) {
-  return dynamic_cast<const RecipeError*>(&error) != nullptr ||
-         dynamic_cast<const NumericError*>(&error) != nullptr ||
-         dynamic_cast<const MemoryError*>(&error) != nullptr ||
-         dynamic_cast<const dist::OtherFailed*>(&error) != nullptr;
+  if (dynamic_cast<const dist::OtherFailed*>(&error) != nullptr) return true;
+  if (dynamic_cast<const OutputError*>(&error) != nullptr) return false;  // a full disk
+  return error.exit_code() == ExitCode::kUsage || error.exit_code() == ExitCode::kDiverged ||
+         dynamic_cast<const DataError*>(&error) != nullptr;
 }
 
 // Trains a trial to its length; returns why it cannot be trained, "" where it could.

@@ -65,7 +65,7 @@ TEST_F(GuaranteeCommand, RecallIsWrittenWithWhatItRestsOn) {
   EXPECT_THAT(result.out, HasSubstr("recall=0.8: answers keep at least 80 % of what is relevant, "
                                     "on average over queries\n"));
   EXPECT_THAT(result.out, HasSubstr("48 queries of data, split train, over its 60 documents"));
-  EXPECT_THAT(result.err, HasSubstr("tandem.json: guarantees written"));
+  EXPECT_THAT(result.err, HasSubstr("tandem.json: guarantees written\n"));
 
   // The largest score at which (48 / 49) mean loss + 1/49 <= 0.2.
   const auto found = Found();

@@ -72,11 +72,12 @@ std::vector<std::string> Both(std::vector<std::string> flags,
   return flags;
 }
 
-// A configuration that does not fit the model, found when a trial begins, and one whose loss is not
+// Configurations that do not fit the model, found when a trial begins, and one whose loss is not
 // finite, found in a step.
 TEST_F(TuneTogether, ConfigurationsThatCannotBeTrainedAreLast) {
   const std::vector<std::pair<std::string, std::vector<std::string>>> spaces = {
       {"tune.model.dimensions=[[64], [96], [32, 16]]", {"--budget", "60 steps"}},
+      {"tune.model.max_document_tokens=[20, 9999, 10]", {"--budget", "60 steps"}},
       {"tune.optimizer.learning_rate=[5e-3, 10]", Both(kDiverging, {"--budget", "240 steps"})}};
   for (const auto& [space, further] : spaces) {
     const std::vector<std::string> flags = Both(further, {"--set", space});

@@ -15,6 +15,25 @@ namespace {
 using testing::HasSubstr;
 using Row = nlohmann::json;
 
+// What a sentinel set has under another name.
+TEST_F(Tune, ACopyOfTheTestIsNoSentinelSet) {
+  std::filesystem::copy(Path("other"), Path("copy"), std::filesystem::copy_options::recursive);
+  ExpectRefused(
+      {"--set", fmt::format("tune.keep=[\"{}\"]", Path("copy")), "--set", "tune.keep_split=dev",
+       "--set", Set("tune.test", "other"), "--set", "tune.test_split=dev"},
+      "are in split dev of " + Path("copy") + " too, which tune.keep measures");
+}
+
+TEST_F(Tune, LengthsOfTwoKindsAreNotSearched) {
+  ExpectRefused({"--set", "tune.train.steps=[10, 20]"},
+                "tune.train.steps cannot be searched around a recipe whose length is train.epochs");
+}
+
+TEST_F(Tune, ValidationByWhatIsTrainedOnIsWarnedOf) {
+  const ProgramResult result = Search("search", {"--budget", "40 steps"});
+  EXPECT_THAT(result.err, HasSubstr("48 of the 48 validation queries are training queries too"));
+}
+
 TEST_F(Tune, BadInputIsRefusedBeforeAnythingIsTrained) {
   ExpectRefused({"--budget", "35 steps"}, "--budget is less than one trial takes, 36 steps");
   ExpectRefused({"--budget", "soon"}, "--budget is \"soon\"; a time like 90s");
