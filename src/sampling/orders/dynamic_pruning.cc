@@ -371,7 +371,7 @@ extern const SamplerInfo kDynamicPruning{
      .source = "OPERA (Fang et al.), dynamic pruning, Algorithm 1",
      .params = kDynamicParams,
      .studies = "pruning opera-pruning opera-levels opera-noise opera-intervals "
-                "opera-passes"},
+                "opera-passes opera-regime"},
     kDynamicPruningFormula,
     kDynamicPruningDiffers,
     MakeDynamicPruning,

@@ -170,7 +170,7 @@ extern const SamplerInfo kInfoBatch{
          "leaves out some queries of low loss each epoch and weighs the others of these more",
      .source = "InfoBatch (Qin et al. 2024)",
      .params = kInfoBatchParams,
-     .studies = "pruning opera-pruning opera-passes"},
+     .studies = "pruning opera-pruning opera-passes opera-regime"},
     kInfoBatchFormula,
     kInfoBatchDiffers,
     [](Pairs& pairs, const OrderOptions& options) -> std::unique_ptr<Order> {

@@ -36,7 +36,7 @@ extern const SamplerInfo kRandomPruning{
      .summary = "a random share of the pairs, the same in every epoch, each once per epoch",
      .source = "OPERA (Fang et al.), the control of static pruning",
      .params = kRandomPruningParams,
-     .studies = "pruning opera-pruning opera-noise opera-passes"},
+     .studies = "pruning opera-pruning opera-noise opera-passes opera-regime"},
     kRandomPruningFormula,
     kRandomPruningDiffers,
     [](Pairs& pairs, const OrderOptions& options) -> std::unique_ptr<Order> {

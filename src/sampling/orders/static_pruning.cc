@@ -43,7 +43,7 @@ extern const SamplerInfo kStaticPruning{
      .source = "OPERA (Fang et al.), static pruning",
      .params = kStaticPruningParams,
      .studies = "pruning opera-pruning combinations opera-levels opera-noise "
-                "opera-passes combinations-repaired"},
+                "opera-passes combinations-repaired opera-regime"},
     kStaticPruningFormula,
     kStaticPruningDiffers,
     [](Pairs& pairs, const OrderOptions& options) -> std::unique_ptr<Order> {

@@ -69,7 +69,7 @@ extern const SamplerInfo kUniform{
      .source = "common practice",
      .params = {},
      .studies = "pruning opera-pruning opera-levels opera-noise opera-intervals "
-                "opera-passes"},
+                "opera-passes opera-regime"},
     kUniformFormula,
     /*differs=*/std::string_view(),
     [](Pairs& pairs, const OrderOptions& options) -> std::unique_ptr<Order> {
