@@ -86,7 +86,8 @@ std::string VerdictOf(const CheckedGuarantee& checked) {
 }
 
 report::Table CheckTable(const GuaranteeCheck& check) {
-  report::Table table({{.name = "promise"},
+  report::Table table({{.name = "promise", .when_long = report::LongText::kKeep},
+                       {.name = "made with"},
                        {.name = "queries"},
                        {.name = "threshold"},
                        {.name = "loss promised", .key = "promised"},
@@ -95,8 +96,8 @@ report::Table CheckTable(const GuaranteeCheck& check) {
                        {.name = "chance"},
                        {.name = "verdict"}});
   for (const CheckedGuarantee& one : check.guarantees) {
-    table.Add({one.guarantee.Name(), one.seen.queries, one.guarantee.threshold,
-               one.guarantee.promise.risk(),
+    table.Add({one.guarantee.Name(), one.guarantee.queries, one.seen.queries,
+               one.guarantee.threshold, one.guarantee.promise.risk(),
                report::Interval{one.seen.mean(), one.interval.low, one.interval.high}, one.nothing,
                one.chance, VerdictOf(one)});
   }
@@ -192,10 +193,9 @@ std::string ChecksText(const GuaranteeCheck& check) {
 FurtherFigures GuaranteeFigures(const GuaranteeCheck& check, const report::TextStyle& style) {
   FurtherFigures figures;
   figures.text = fmt::format(
-      "\nguarantees made with {} queries of {}, split {} ({}), measured on {}, split {}\n{}{}",
-      check.guarantees.empty() ? 0 : check.guarantees.front().guarantee.queries, check.made_on.data,
-      check.made_on.split, check.made_on.date, check.measured_on.data, check.measured_on.split,
-      CheckTable(check).Text(style), ChecksText(check));
+      "\nguarantees made with queries of {}, split {} ({}), measured on {}, split {}\n{}{}",
+      check.made_on.data, check.made_on.split, check.made_on.date, check.measured_on.data,
+      check.measured_on.split, CheckTable(check).Text(style), ChecksText(check));
   Json list = Json::array();
   for (const CheckedGuarantee& one : check.guarantees) {
     const auto line = [&](std::string_view name, double value) {

@@ -216,6 +216,22 @@ TEST_F(GuaranteeCommand, GroupsHavePromisesOfTheirOwn) {
   EXPECT_EQ(Written()["promises"][0]["group"], "en");
 }
 
+TEST_F(GuaranteeCommand, PromisesOfGroupsAreToldApartWhereTheyAreChecked) {
+  std::istringstream queries(ReadFile(Path("data/queries.jsonl")));
+  std::string line, changed;
+  for (int q = 0; std::getline(queries, line); ++q) {
+    json query = json::parse(line);
+    query["metadata"]["lang"] = q % 2 == 0 ? "fr" : "en";
+    changed += query.dump() + "\n";
+  }
+  Write("data/queries.jsonl", changed);
+  ASSERT_EQ(Guarantee({"--guarantee", "recall=0.8", "--by", "lang"}).exit_code, 0);
+  const ProgramResult checked = RunTandem({"evaluate", "--model", Path("model"), "--dataset",
+                                           Path("data"), "--split", "train", "--guarantee", "all"});
+  EXPECT_THAT(checked.out, HasSubstr("recall=0.8 for lang=en"));
+  EXPECT_THAT(checked.out, HasSubstr("recall=0.8 for lang=fr"));
+}
+
 TEST_F(GuaranteeCommand, PrecisionSaysWhatItCountsAndHowManyItTests) {
   const ProgramResult all =
       Guarantee({"--guarantee", "precision=0.3@0.9", "--guarantee", "precision=0.5@0.9"});
