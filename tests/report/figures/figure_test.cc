@@ -112,17 +112,6 @@ TEST(FigureLayout, LongNamesStandAboveTheirBars) {
   EXPECT_LT(NameAbove(Places(figure), 0), *Places(figure).Y(0));
 }
 
-TEST(FigureLayout, NamesThatBeginAlikeAreCutWhereTheyDoNotDiffer) {
-  const std::string same =
-      "infonce, optimizer.learning_rate = 0.0001, objective.temperature = 0.05, ";
-  Figure figure = Bars();
-  figure.categories = {same + "seed a", same + "seed b", "bixse, " + std::string(60, 'w'), "short"};
-  std::vector<std::string> labels;
-  for (const Tick& tick : TicksOfY(figure)) labels.push_back(tick.label);
-  EXPECT_THAT(labels, ElementsAre("infonce, optimize…a", "infonce, optimize…b",
-                                  "bixse, " + std::string(44, 'w') + "…", "short"));
-}
-
 TEST(FigureLayout, MarksStandAtTheGivenValues) {
   Figure figure = RocLike();
   figure.x.low = 1e-5;
