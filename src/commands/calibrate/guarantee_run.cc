@@ -100,8 +100,9 @@ GuaranteeData Gather(model::DualEncoder& model, const CalibrateOptions& options)
   search::CountMissingPositives(gathered.judged.qrels, options.relevance_level,
                                 gathered.retrieved.samples);
   if (!options.unanswerable.empty() && options.unanswerable != kHeldOut) {
-    gathered.unanswerable = BestScoresOfFile(model, gathered.judged.dataset.documents,
-                                             options.unanswerable, RetrieveOptionsOf(options));
+    gathered.unanswerable =
+        BestScoresOfFile(model, gathered.judged.dataset, options.relevance_level,
+                         options.unanswerable, RetrieveOptionsOf(options));
   }
   return gathered;
 }

@@ -161,14 +161,14 @@ void MeasureGuarantees(const GuaranteeMeasurement& measured, GuaranteeCheck* che
     MeasureRows(rows, groups, &one);
     if (guarantee.promise.kind == PromiseKind::kNoAnswer) {
       const std::string which = UnanswerableOf(guarantee, options);
-      MeasureUnanswerable(
-          which == kHeldOut
-              ? rows.best_without_answer
-              : BestScoresOfFile(measured.model, measured.judged.dataset.documents, which,
-                                 {.encode = BulkOptions(options.globals),
-                                  .embeddings = options.embeddings,
-                                  .cache = CacheUnless(options.no_cache)}),
-          &one);
+      MeasureUnanswerable(which == kHeldOut
+                              ? rows.best_without_answer
+                              : BestScoresOfFile(measured.model, measured.judged.dataset,
+                                                 options.relevance_level, which,
+                                                 {.encode = BulkOptions(options.globals),
+                                                  .embeddings = options.embeddings,
+                                                  .cache = CacheUnless(options.no_cache)}),
+                          &one);
     }
     one.interval = eval::SeenInterval(one.seen, kCheckConfidence);
     one.chance = eval::ChanceIfKept(guarantee.promise, guarantee.queries, one.seen);

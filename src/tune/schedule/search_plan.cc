@@ -114,7 +114,7 @@ std::string TrialsText(const SearchPlan& plan) {
       std::count_if(plan.brackets.begin(), plan.brackets.end(),
                     [](const Bracket& bracket) { return bracket.rungs.size() == 1; }));
   if (in_full == 0 || in_full == static_cast<int64_t>(plan.brackets.size())) {
-    return fmt::format("{} configurations", trials);
+    return fmt::format("{} configuration{}", trials, trials == 1 ? "" : "s");
   }
   return fmt::format(
       "{} configurations: {} by successive halving, then {} in full, each where those before it "

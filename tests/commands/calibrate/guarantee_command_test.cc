@@ -179,10 +179,10 @@ TEST_F(GuaranteeCommand, NoAnswerIsOfHeldOutDocumentsOrOfAFile) {
   EXPECT_NEAR(Written()["promises"][0]["loss"].get<double>(), 3.0 / 48, 1e-12);
 
   // The same queries as a file, with their own answers: the best scores of all.
-  ASSERT_EQ(
-      Guarantee({"--guarantee", "no-answer=0.1", "--unanswerable", Path("data/queries.jsonl")})
-          .exit_code,
-      0);
+  const ProgramResult answered =
+      Guarantee({"--guarantee", "no-answer=0.1", "--unanswerable", Path("data/queries.jsonl")});
+  ASSERT_EQ(answered.exit_code, 0);
+  EXPECT_THAT(answered.err, HasSubstr("48 of its 64 queries are judged queries that have an"));
   EXPECT_EQ(Written()["promises"][0]["queries"], 64);
   EXPECT_EQ(Written()["promises"][0]["unanswerable"], "queries.jsonl");
   EXPECT_GE(Written()["promises"][0]["threshold"].get<double>(), above(best[44]));
