@@ -152,11 +152,12 @@ TEST(MakeTrialRecipe, KeysThatDoNothingAreLeftOut) {
 }
 
 TEST(MakeTrialRecipe, OneOfTwoKeysTakesThePlaceOfTheOther) {
-  const LoadedTune tune = Parse("[tune]\ntrain.epochs = [2]\n", {}, "train.steps = 9\n");
-  Assignment assignment = {{"train.epochs", "2.0"}};
+  const LoadedTune tune =
+      Parse("[tune]\ntrain.batch_tokens = [900]\n", {}, "train.batch = 9\ntrain.steps = 9\n");
+  Assignment assignment = {{"train.batch_tokens", "900"}};
   const Recipe recipe = MakeTrialRecipe(tune, "trial", &assignment).recipe;
-  EXPECT_EQ(recipe.train.epochs, 2.0);
-  EXPECT_FALSE(recipe.train.steps);
+  EXPECT_EQ(recipe.train.batch_tokens, 900);
+  EXPECT_FALSE(recipe.train.batch);
 }
 
 TEST(MakeTrialRecipe, KeepsWhatSetGave) {
