@@ -8,6 +8,7 @@
 #include <string_view>
 #include <system_error>
 #include <unordered_set>
+#include <vector>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -48,10 +49,10 @@ void CheckPaths(const config::LoadedTune& tune) {
 
 using TextSet = std::unordered_set<std::string_view>;
 
-TextSet DevTexts(const train::JudgedCorpus& corpus) {
+// The texts of the judged queries among `queries`.
+TextSet TextsOf(const data::Texts& queries, const std::vector<data::JudgedQuery>& judged) {
   TextSet texts;
-  for (const data::JudgedQuery& query : corpus.judged)
-    texts.insert(corpus.queries->text(query.query));
+  for (const data::JudgedQuery& query : judged) texts.insert(queries.text(query.query));
   return texts;
 }
 
@@ -68,24 +69,21 @@ size_t CountShared(const TextSet& texts, const TextSet& seen) {
       texts.begin(), texts.end(), [&seen](std::string_view text) { return seen.contains(text); }));
 }
 
-void CheckTexts(const config::LoadedTune& tune, const data::Dataset& test, const TextSet& seen,
+void CheckTexts(const config::LoadedTune& tune, const TextSet& test, const TextSet& seen,
                 const char* what) {
-  size_t shared = 0;
-  for (const data::JudgedQuery& query : test.judged) {
-    shared += seen.contains(test.queries.text(query.query)) ? 1 : 0;
-  }
+  const size_t shared = CountShared(test, seen);
   if (shared == 0) return;
-  const std::string text =
-      fmt::format("{} of the {} queries of tune.test", shared, test.judged.size());
-  if (2 * shared >= test.judged.size()) {
-    RefuseTest(tune, fmt::format("has {} queries, of which {} are {} queries too",
-                                 test.judged.size(), shared, what));
+  if (2 * shared >= test.size()) {
+    RefuseTest(tune, fmt::format("has {} queries, of which {} are {} queries too", test.size(),
+                                 shared, what));
   }
-  Warn(fmt::format("{} have the text of {} queries; the test is too kind by these", text, what));
+  Warn(
+      fmt::format("{} of the {} queries of tune.test have the text of {} queries; the test is too "
+                  "kind by these",
+                  shared, test.size(), what));
 }
 
-// A base is not trained on what a search validates by, so that gains there may be of queries that
-// were learned by heart.
+// What is learned by heart is a gain on itself alone, which tests over its queries do not notice.
 void RemarkOnValidation(const TextSet& validation, const TextSet& training) {
   const size_t shared = CountShared(validation, training);
   if (shared == 0) return;
@@ -97,22 +95,14 @@ void RemarkOnValidation(const TextSet& validation, const TextSet& training) {
 }
 
 // Throws where a sentinel set has the queries of the test.
-void CheckCopies(const config::LoadedTune& tune, const data::Dataset& test) {
-  TextSet tested;
-  for (const data::JudgedQuery& query : test.judged) {
-    tested.insert(test.queries.text(query.query));
-  }
+void CheckCopies(const config::LoadedTune& tune, const TextSet& test) {
   for (const std::string& folder : tune.tune.keep) {
     const data::JudgedData kept = data::LoadJudgedData(folder, tune.tune.keep_split);
-    TextSet texts;
-    for (const data::JudgedQuery& query : kept.dataset.judged) {
-      texts.insert(kept.dataset.queries.text(query.query));
-    }
-    const size_t shared = CountShared(tested, texts);
-    if (2 * shared < tested.size()) continue;
+    const size_t shared = CountShared(test, TextsOf(kept.dataset.queries, kept.dataset.judged));
+    if (2 * shared < test.size()) continue;
     RefuseTest(tune, fmt::format("has {} queries, of which {} are in split {} of {} too, which "
                                  "tune.keep measures every model on",
-                                 tested.size(), shared, tune.tune.keep_split, folder));
+                                 test.size(), shared, tune.tune.keep_split, folder));
   }
 }
 
@@ -142,14 +132,17 @@ void CheckSentinels(const config::LoadedTune& tune) {
 
 void CheckTestData(const config::LoadedTune& tune, const train::RunData& data) {
   CheckSentinels(tune);
-  const TextSet validation = DevTexts(data.ValidationCorpus()), training = TrainingTexts(data);
+  const train::JudgedCorpus corpus = data.ValidationCorpus();
+  const TextSet validation = TextsOf(*corpus.queries, corpus.judged);
+  const TextSet training = TrainingTexts(data);
   RemarkOnValidation(validation, training);
   if (!tune.tune.test) return;
   CheckPaths(tune);
   const data::JudgedData test = data::LoadJudgedData(*tune.tune.test, tune.tune.test_split);
-  CheckTexts(tune, test.dataset, validation, "validation");
-  CheckTexts(tune, test.dataset, training, "training");
-  CheckCopies(tune, test.dataset);
+  const TextSet tested = TextsOf(test.dataset.queries, test.dataset.judged);
+  CheckTexts(tune, tested, validation, "validation");
+  CheckTexts(tune, tested, training, "training");
+  CheckCopies(tune, tested);
 }
 
 }  // namespace tandem::tune
