@@ -9,6 +9,7 @@
 #include "base/files/files.h"
 #include "report/tables/table.h"
 #include "tune/choice/selection.h"
+#include "tune/choice/soup.h"
 
 namespace tandem::tune {
 namespace {
@@ -16,6 +17,14 @@ namespace {
 std::optional<double> NumberIn(const Json& row, std::string_view key) {
   const Json* const found = row.Find(key);
   return found == nullptr ? std::nullopt : std::optional<double>(found->get<double>());
+}
+
+std::string ConfigurationText(const SearchPlan& plan, const Json& arm) {
+  const std::string trials = SoupText(arm);
+  const std::string of_best =
+      AssignmentText(plan.configurations[arm.at("trial").get<size_t>() - 1]);
+  if (trials.empty()) return of_best;
+  return fmt::format("the mean of the weights of {}; the best of them: {}", trials, of_best);
 }
 
 // Configurations and uncorrected p are too wide for the text of a terminal.
@@ -42,9 +51,7 @@ report::Table ArmTable(const SearchContext& search, const SearchPlan& plan, cons
       row.emplace_back(NumberIn(arm, "loss"));
       row.emplace_back(arm.at("on_border").get<bool>() ? "yes" : "");
     }
-    if (wide) {
-      row.emplace_back(AssignmentText(plan.configurations[arm.at("trial").get<size_t>() - 1]));
-    }
+    if (wide) row.emplace_back(ConfigurationText(plan, arm));
     table.Add(std::move(row));
   }
   return table;
@@ -93,10 +100,8 @@ std::string OutcomeText(const SearchContext& search, const SearchPlan& plan) {
   }
   if (const Json* const arm = ChosenArm(search.journal)) {
     const Json* const again = search.journal.Find("retrained");
-    const auto trial = arm->at("trial").get<size_t>();
     text += fmt::format(
-        "configuration: {}\nmodel: {}\nrecipe: {}\n",
-        AssignmentText(plan.configurations[trial - 1]),
+        "configuration: {}\nmodel: {}\nrecipe: {}\n", ConfigurationText(plan, *arm),
         (search.folder.path() / (again != nullptr ? *again : *arm).at("model").text()).native(),
         search.folder.recipe().native());
   }
@@ -108,14 +113,23 @@ void WriteChosenRecipe(const SearchContext& search) {
   if (arm == nullptr) return;
   const auto trial = arm->at("trial").get<int64_t>();
   const double weight = arm->at("weight").get<double>();
+  const std::string trials = SoupText(*arm);
+  const bool averaged = weight < 1;
   std::string head =
       fmt::format("# The choice of a search by tandem tune: {}", arm->at("name").text());
-  head += weight < 1
-              ? fmt::format(
-                    ",\n# which is no model of this recipe but an average of the base and that: "
-                    "tandem average BASE MODEL --weight {}\n",
-                    weight)
-              : ".\n";
+  if (trials.empty() && !averaged) head += ".\n";
+  if (!trials.empty()) {
+    head += fmt::format(
+        ",\n# which is no model of one recipe: its weights are the mean of those of {}.\n"
+        "# Below is the recipe of the best of them; the others are trials/NNN/recipe.toml.\n",
+        trials);
+    if (averaged) head += fmt::format("# Of that mean it has {}, of the base the rest.\n", weight);
+  } else if (averaged) {
+    head += fmt::format(
+        ",\n# which is no model of this recipe but an average of the base and that: "
+        "tandem average BASE MODEL --weight {}\n",
+        weight);
+  }
   WriteFileAtomically(search.folder.recipe(), head + ReadFile(search.folder.TrialRecipe(trial)));
 }
 

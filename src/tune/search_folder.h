@@ -41,7 +41,7 @@ class SearchFolder {
     for (const std::filesystem::path& folder : {path_, path_ / "base", path_ / "test"}) {
       RemoveUnfinishedFiles(folder);
     }
-    for (const char* kind : {"trials", "averages"}) {
+    for (const char* kind : {"trials", "averages", "soup"}) {
       std::error_code none;  // a search that has not come so far has no such folder
       for (const auto& entry : std::filesystem::directory_iterator(path_ / kind, none)) {
         RemoveUnfinishedFiles(entry.path());
@@ -49,9 +49,13 @@ class SearchFolder {
       }
     }
   }
-  // Of the tuned model's weight: "averages/007-0.5".
-  std::filesystem::path Average(int64_t trial, double weight) const {
-    return path_ / "averages" / fmt::format("{:03}-{}", trial, weight);
+  // Of the tuned model's weight: "averages/007-0.5", "averages/soup-0.5".
+  std::filesystem::path Average(const std::string& of, double weight) const {
+    return path_ / "averages" / fmt::format("{}-{}", of, weight);
+  }
+  // Of the soup that a trial was tried in: "soup/007".
+  std::filesystem::path Soup(int64_t trial) const {
+    return path_ / "soup" / fmt::format("{:03}", trial);
   }
 
  private:

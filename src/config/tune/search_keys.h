@@ -14,8 +14,8 @@
 namespace tandem::config {
 
 // The keys of [tune] that are no keys of a recipe.
-inline constexpr std::string_view kTuneKeys[] = {"average", "keep",  "keep_split", "most_loss",
-                                                 "retrain", "rungs", "test",       "test_split"};
+inline constexpr std::string_view kTuneKeys[] = {
+    "average", "keep", "keep_split", "most_loss", "retrain", "rungs", "soup", "test", "test_split"};
 
 // Pairs of keys of which a recipe may have one.
 inline constexpr std::pair<std::string_view, std::string_view> kEitherKey[] = {

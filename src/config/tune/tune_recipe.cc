@@ -19,12 +19,18 @@ void ReadTuneKeys(TuneRecipe& tune, RecipeReader& reader) {
   reader.Field("keep_split", tune.keep_split, {});
   reader.Field("most_loss", tune.most_loss, {.range = {0, 1}});
   reader.Field("average", tune.average, {.range = {0, 1}});
+  reader.Field("soup", tune.soup, {});
   reader.Field("test", tune.test, {});
   reader.Field("test_split", tune.test_split, {});
   reader.Field("retrain", tune.retrain, {});
   reader.Field("rungs", tune.rungs, {.unit = "rungs", .range = {1, 5}});
   if (tune.most_loss && tune.keep.empty()) {
     reader.Complain("tune.most_loss", "does nothing here: needs tune.keep");
+  }
+  if (tune.soup.value_or(false) && tune.retrain) {
+    reader.Complain("tune.soup",
+                    "is the mean of several trials, and tune.retrain trains one of them again; "
+                    "leave one of the two out");
   }
   const std::string usual = TuneRecipe().test_split;  // of keep_split too
   if (tune.keep_split != usual && tune.keep.empty()) {

@@ -36,6 +36,7 @@ struct TuneRecipe {
   std::string keep_split = "test";  // of the sentinel sets
   std::optional<double> most_loss;  // that the choice may have on any of them
   Numbers average;                  // weights of the tuned model
+  std::optional<bool> soup;         // average the trials' weights too; none: unless `retrain`
   std::optional<std::string> test;  // BEIR folder
   std::string test_split = "test";  // of `test`
   bool retrain = false;             // train the choice again, on the validation queries too

@@ -14,33 +14,20 @@
 #include "base/log.h"
 #include "report/records/run_log.h"
 #include "train/run/training_run.h"
+#include "tune/choice/averages.h"
 #include "tune/choice/retrain.h"
 #include "tune/choice/selection.h"
+#include "tune/choice/soup.h"
 #include "tune/query_values.h"
 #include "tune/schedule/halving.h"
 #include "tune/trials/quiet_sink.h"
 #include "tune/trials/trial.h"
 #include "tune/trials/trials.h"
-#include "weights/folders/average_models.h"
 
 namespace tandem::tune {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A model that may be chosen, where its parts are.
-struct ArmPlace {
-  std::string name;  // "trial 7", "0.5 of trial 7"
-  int64_t trial = 0;
-  double weight = 1;  // of the tuned model
-  fs::path model;
-  fs::path values;  // of the validation's queries
-};
-
-std::string NameOf(int64_t trial, double weight) {
-  return weight == 1 ? fmt::format("trial {}", trial)
-                     : fmt::format("{} of trial {}", weight, trial);
-}
 
 const Json* LastRungOf(const Journal& journal, int64_t trial) {
   const Json* last = nullptr;
@@ -54,81 +41,12 @@ std::vector<ArmPlace> FinalistArms(const SearchContext& search, const SearchPlan
   std::vector<ArmPlace> arms;
   for (const int64_t trial : Finalists(plan.brackets, ResultsOf(search.journal))) {
     const auto best_step = LastRungOf(search.journal, trial)->at("best_step").get<int64_t>();
-    arms.push_back({.name = NameOf(trial, 1),
-                    .trial = trial,
+    arms.push_back({.name = fmt::format("trial {}", trial),
+                    .trials = {trial},
                     .model = search.folder.TrialRun(trial) / "model",
                     .values = search.folder.TrialValues(trial, best_step)});
   }
   return arms;
-}
-
-std::vector<double> WeightsOf(const config::TuneRecipe& tune) {
-  if (!tune.average.empty()) return tune.average;
-  return tune.keep.empty() ? std::vector<double>() : std::vector<double>{0.25, 0.5, 0.75};
-}
-
-// Makes the average of the base and an arm, unless an earlier process did; rank 0 does. Returns why
-// it cannot be made, else "", on all ranks.
-std::string MakeAverage(const SearchContext& search, const ArmPlace& of, const ArmPlace& average) {
-  std::string why;
-  search.group().Agree([&] {
-    if (!search.leads() || fs::exists(average.model)) return;
-    try {
-      MakeFolder(average.model.parent_path());
-      weights::AverageModels(search.base(), of.model, average.weight, average.model);
-    } catch (const ModelError& error) {
-      why = error.what();
-    }
-  });
-  return search.group().BroadcastBytes(why);
-}
-
-// All ranks measure a model together, before rank 0 writes the row of it.
-const Json& AddAverageRow(const SearchContext& search, const ArmPlace& of,
-                          const ArmPlace& average) {
-  Json row = {{"event", "average"}, {"trial", of.trial}, {"weight", average.weight}};
-  if (const std::string why = MakeAverage(search, of, average); !why.empty()) {
-    row["why"] = why;
-    return search.journal.Append([&] { return row; });
-  }
-  const train::Validated found =
-      search.measurer.Measure(average.model, train::SettingsOf::kFolder, search.options.stop);
-  return search.journal.Append([&] {
-    WriteQueryValues(average.values, found.queries);
-    row["value"] = found.value;
-    return row;
-  });
-}
-
-const Json* FindAverage(const Journal& journal, int64_t trial, double weight) {
-  for (const Json* row : journal.All("average")) {
-    if (row->at("trial").get<int64_t>() == trial && row->at("weight").get<double>() == weight) {
-      return row;
-    }
-  }
-  return nullptr;
-}
-
-// Adds the averages of the base and the best finalist.
-void AddAverages(const SearchContext& search, std::vector<ArmPlace>* arms) {
-  if (arms->empty()) return;
-  const ArmPlace best = arms->front();
-  for (const double weight : WeightsOf(search.tune.tune)) {
-    const fs::path folder = search.folder.Average(best.trial, weight);
-    const ArmPlace average{.name = NameOf(best.trial, weight),
-                           .trial = best.trial,
-                           .weight = weight,
-                           .model = folder / "model",
-                           .values = folder / "dev.jsonl"};
-    const Json* row = FindAverage(search.journal, best.trial, weight);
-    if (row == nullptr) {
-      row = &AddAverageRow(search, best, average);
-      if (row->contains("why")) {
-        Warn(fmt::format("{} is left out: {}", average.name, row->at("why").text()));
-      }
-    }
-    if (!row->contains("why")) arms->push_back(average);
-  }
 }
 
 double KeptValue(const SearchContext& search, const std::string& name, const fs::path& model,
@@ -163,7 +81,7 @@ std::optional<double> LossOf(const SearchContext& search, const ArmPlace& arm) {
 
 Json ArmJson(const ArmTest& test, const ArmPlace& place, const SearchFolder& folder) {
   Json arm = {{"name", test.name},
-              {"trial", place.trial},
+              {"trial", place.trials.front()},
               {"weight", place.weight},
               {"model", place.model.lexically_relative(folder.path()).native()},
               {"value", test.value},
@@ -171,6 +89,11 @@ Json ArmJson(const ArmTest& test, const ArmPlace& place, const SearchFolder& fol
               {"half_width", test.half_width},
               {"p", test.p},
               {"holm_p", test.holm_p}};
+  if (place.trials.size() > 1) {
+    Json trials = Json::array();
+    for (const int64_t trial : place.trials) trials.push_back(trial);
+    arm["trials"] = std::move(trials);
+  }
   if (test.loss) arm["loss"] = *test.loss;
   arm["on_border"] = test.on_border;
   arm["allowed"] = test.allowed;
@@ -185,12 +108,14 @@ Json ChoiceRow(const SearchContext& search, const std::vector<ArmPlace>& places,
   }
   const Selection found = Select(ReadQueryValues(search.folder.base_values()), arms,
                                  {.seed = static_cast<uint64_t>(search.measurer.recipe().seed),
-                                  .most_loss = search.tune.tune.most_loss});
+                                  .most_loss = search.tune.tune.most_loss,
+                                  .others = CountRejectedSoups(search.journal, places)});
   Json tests = Json::array();
   for (size_t i = 0; i < places.size(); ++i) {
     tests.push_back(ArmJson(found.arms[i], places[i], search.folder));
   }
   Json row = {{"event", "choice"}, {"base", found.base}, {"queries", found.queries}};
+  row["compared"] = found.compared;
   row["arms"] = std::move(tests);
   if (found.chosen) row["chosen"] = *found.chosen;
   row["detectable"] = found.detectable;
@@ -199,8 +124,11 @@ Json ChoiceRow(const SearchContext& search, const std::vector<ArmPlace>& places,
   return row;
 }
 
-const Json& Choose(const SearchContext& search, const std::vector<ArmPlace>& arms) {
+const Json& Choose(const SearchContext& search, const SearchPlan& plan) {
   if (const Json* const row = search.journal.Find("choice")) return *row;
+  std::vector<ArmPlace> arms = FinalistArms(search, plan);
+  AddSoup(search, &arms);
+  AddAverages(search, &arms);
   std::vector<std::optional<double>> losses;
   for (const ArmPlace& arm : arms) losses.push_back(LossOf(search, arm));
   return search.journal.Append([&] { return ChoiceRow(search, arms, losses); });
@@ -231,9 +159,7 @@ Json TestRow(const SearchContext& search, const QueryValues& base, const QueryVa
 }  // namespace
 
 void Finish(const SearchContext& search, const SearchPlan& plan) {
-  std::vector<ArmPlace> arms = FinalistArms(search, plan);
-  AddAverages(search, &arms);
-  const Json choice = Choose(search, arms);
+  const Json choice = Choose(search, plan);
   if (!choice.contains("chosen")) return;
   const Json& chosen = choice.at("arms").at(choice.at("chosen").get<size_t>());
   fs::path model = search.folder.path() / chosen.at("model").text();

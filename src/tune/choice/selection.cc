@@ -96,7 +96,7 @@ std::string ProbabilityText(double p) {
 
 Selection Select(const QueryValues& base, const std::vector<Arm>& arms,
                  const SelectionOptions& options) {
-  Selection selection{.queries = base.size()};
+  Selection selection{.queries = base.size(), .compared = arms.size() + options.others};
   std::vector<double> values, p_values, deviations;
   for (const train::QueryValue& value : base) values.push_back(value.value);
   selection.base = MeanOfNumbers(values);
@@ -119,8 +119,9 @@ Selection Select(const QueryValues& base, const std::vector<Arm>& arms,
          .loss = arm.loss,
          .allowed = !options.most_loss || arm.loss.value_or(0) <= *options.most_loss});
   }
+  p_values.resize(selection.compared, 1);
   const std::vector<double> holm = eval::HolmAdjusted(p_values);
-  for (size_t i = 0; i < holm.size(); ++i) selection.arms[i].holm_p = holm[i];
+  for (size_t i = 0; i < arms.size(); ++i) selection.arms[i].holm_p = holm[i];
   MarkBorder(selection.arms);
   selection.best = BestOf(selection.arms, [](const ArmTest& arm) { return arm.allowed; });
   selection.chosen = BestOf(selection.arms, [](const ArmTest& arm) {
@@ -150,8 +151,8 @@ std::string VerdictText(const Selection& selection) {
   return fmt::format(
       "train: {} gains {} over the base ({} after Holm's correction over {} "
       "{}, {} dev queries){}",
-      arm.name, GainText(arm), ProbabilityText(arm.holm_p), selection.arms.size(),
-      selection.arms.size() == 1 ? "model" : "models", selection.queries, loss);
+      arm.name, GainText(arm), ProbabilityText(arm.holm_p), selection.compared,
+      selection.compared == 1 ? "model" : "models", selection.queries, loss);
 }
 
 }  // namespace tandem::tune

@@ -14,7 +14,7 @@ namespace tandem::tune {
 
 // A model that may be chosen, with its values on the validation queries.
 struct Arm {
-  std::string name;  // "trial 7", "0.5 of trial 7"
+  std::string name;  // "trial 7", "soup of 3 trials", "0.5 of trial 7"
   QueryValues values;
   // The largest loss on one of the sentinel sets, 0 where it gains on all; none: not measured.
   std::optional<double> loss;
@@ -36,8 +36,9 @@ struct ArmTest {
 struct Selection {
   double base = 0;
   size_t queries = 0;
-  std::vector<ArmTest> arms;     // in the order given
-  std::optional<size_t> best;    // of the largest gain among those allowed
+  size_t compared = 0;         // models that were looked at: the arms, and SelectionOptions::others
+  std::vector<ArmTest> arms;   // in the order given
+  std::optional<size_t> best;  // of the largest gain among those allowed
   std::optional<size_t> chosen;  // of the largest gain among those that are seen to gain
   // The gain that four of five samples of so many queries would show: (z(.975) + z(.8)) sd /
   // sqrt(n) of the best arm's differences (docs/tuning.md).
@@ -55,6 +56,7 @@ struct SelectionOptions {
   uint64_t seed = 1;
   int threads = 1;
   std::optional<double> most_loss;  // that an arm may have; none: any
+  size_t others = 0;  // models that were looked at too and are no arms: for the correction, of p 1
 };
 
 // The arms are tested by eval::SignFlipTest and Holm's correction; an arm is seen to gain where its

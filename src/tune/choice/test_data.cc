@@ -47,26 +47,40 @@ void CheckPaths(const config::LoadedTune& tune) {
   }
 }
 
-using TextSet = std::unordered_set<std::string_view>;
+using TextSet = std::unordered_set<std::string>;
+
+// In lower case (of ASCII), each run of white space as one blank: a copy that differs in these
+// alone is the same query.
+std::string Comparable(std::string_view text) {
+  std::string same;
+  for (const char c : text) {
+    const bool blank = c == ' ' || (c >= '\t' && c <= '\r');
+    if (blank && (same.empty() || same.back() == ' ')) continue;
+    same += blank ? ' ' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  if (same.ends_with(' ')) same.pop_back();
+  return same;
+}
 
 // The texts of the judged queries among `queries`.
 TextSet TextsOf(const data::Texts& queries, const std::vector<data::JudgedQuery>& judged) {
   TextSet texts;
-  for (const data::JudgedQuery& query : judged) texts.insert(queries.text(query.query));
+  for (const data::JudgedQuery& query : judged) texts.insert(Comparable(queries.text(query.query)));
   return texts;
 }
 
 TextSet TrainingTexts(const train::RunData& data) {
   TextSet texts;
   for (const uint32_t example : data.training) {
-    texts.insert(data.set.queries.text(data.set.examples[example].query));
+    texts.insert(Comparable(data.set.queries.text(data.set.examples[example].query)));
   }
   return texts;
 }
 
 size_t CountShared(const TextSet& texts, const TextSet& seen) {
-  return static_cast<size_t>(std::count_if(
-      texts.begin(), texts.end(), [&seen](std::string_view text) { return seen.contains(text); }));
+  return static_cast<size_t>(
+      std::count_if(texts.begin(), texts.end(),
+                    [&seen](const std::string& text) { return seen.contains(text); }));
 }
 
 void CheckTexts(const config::LoadedTune& tune, const TextSet& test, const TextSet& seen,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -33,6 +34,17 @@ std::vector<ValuesByLength> ValuesOf(const SearchPlan& plan, const Journal& jour
   return values;
 }
 
+// Trials of full length, and those that cannot be trained.
+std::set<int64_t> DoneTrials(const SearchPlan& plan, const Journal& journal) {
+  const std::vector<RungResult> results = ResultsOf(journal);
+  const std::vector<int64_t> in_full = Finalists(plan.brackets, results);
+  std::set<int64_t> done(in_full.begin(), in_full.end());
+  for (const RungResult& result : results) {
+    if (!result.value) done.insert(result.trial);
+  }
+  return done;
+}
+
 }  // namespace
 
 void TrialDrawer::ReadCandidates() {
@@ -42,36 +54,45 @@ void TrialDrawer::ReadCandidates() {
   points_ = PointsOf(search_.tune, candidates_);
 }
 
-config::Assignment TrialDrawer::Choose(const SearchPlan& plan) {
-  ReadCandidates();
+std::vector<size_t> TrialDrawer::Rest(const SearchPlan& plan) const {
   const std::vector<config::Assignment>& tried = plan.configurations;
-  std::vector<size_t> rest;
-  std::vector<ConfigurationPoint> rest_points;
+  std::vector<size_t> fresh, left;
+  const std::set<int64_t> done = DoneTrials(plan, search_.journal);
   for (size_t i = 0; i < candidates_.size(); ++i) {
-    if (std::find(tried.begin(), tried.end(), candidates_[i]) != tried.end()) continue;
-    rest.push_back(i);
-    rest_points.push_back(points_[i]);
+    bool begun = false, ended = false;
+    for (size_t trial = 0; trial < tried.size(); ++trial) {
+      if (tried[trial] != candidates_[i]) continue;
+      begun = true;
+      ended |= done.contains(static_cast<int64_t>(trial) + 1);
+    }
+    if (!begun) fresh.push_back(i);
+    if (begun && !ended) left.push_back(i);
   }
-  if (rest.empty()) {
-    throw ModelError(search_.folder.journal().native(), "",
-                     "its plan has more trials than [tune] has configurations; it was changed, and "
-                     "the search cannot go on: begin another one");
-  }
+  return fresh.empty() ? left : fresh;
+}
+
+config::Assignment TrialDrawer::Choose(const SearchPlan& plan, const std::vector<size_t>& rest) {
   const std::vector<ValuesByLength> values = ValuesOf(plan, search_.journal);
   const auto known = std::count_if(values.begin(), values.end(),
                                    [](const ValuesByLength& of) { return !of.empty(); });
   if (static_cast<size_t>(known) < kLeastValues) return candidates_[rest.front()];
-  const Surrogate surrogate(PointsOf(search_.tune, tried), ComparableValues(values));
+  std::vector<ConfigurationPoint> rest_points;
+  for (const size_t i : rest) rest_points.push_back(points_[i]);
+  const Surrogate surrogate(PointsOf(search_.tune, plan.configurations), ComparableValues(values));
   return candidates_[rest[MostPromising(surrogate, rest_points)]];
 }
 
-void TrialDrawer::Draw(SearchPlan& plan) {
+bool TrialDrawer::Draw(SearchPlan& plan) {
+  ReadCandidates();
+  const std::vector<size_t> rest = Rest(plan);  // the same on all ranks, as the journal is
+  if (rest.empty()) return false;
   search_.journal.Append([&] {
     return Json{{"event", "draw"},
                 {"trial", plan.configurations.size() + 1},
-                {"values", AssignmentJson(Choose(plan))}};
+                {"values", AssignmentJson(Choose(plan, rest))}};
   });
   AddDrawn(search_.journal, search_.folder.journal().native(), plan);
+  return true;
 }
 
 void AddDrawn(const Journal& journal, const std::string& file, SearchPlan& plan) {

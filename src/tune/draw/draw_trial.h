@@ -14,13 +14,17 @@ class TrialDrawer {
   explicit TrialDrawer(const SearchContext& search) : search_(search) {}
 
   // Adds the next configuration to the plan, which has one for each trial so far: of those that the
-  // plan does not have, the one of which the trials so far promise most; the next of the random
-  // order where fewer than three trials have a value. Writes the journal's row "draw".
-  void Draw(SearchPlan& plan);
+  // plan does not have, or, where it has all, of those that left before their full length, the one
+  // of which the trials so far promise most; the first of them where fewer than three trials have a
+  // value. Writes the journal's row "draw". False, and no row, where none is left: the others could
+  // not be trained.
+  bool Draw(SearchPlan& plan);
 
  private:
-  config::Assignment Choose(const SearchPlan& plan);
+  config::Assignment Choose(const SearchPlan& plan, const std::vector<size_t>& rest);
   void ReadCandidates();
+  // Indices of candidates that may be drawn.
+  std::vector<size_t> Rest(const SearchPlan& plan) const;
 
   const SearchContext& search_;
   // The whole space as far as it is drawn, in the order in which it is, and its points.

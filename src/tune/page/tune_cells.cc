@@ -28,12 +28,20 @@ void ConfigurationColumns::AddTo(std::vector<report::PageColumn>& columns) const
   for (const std::string& key : keys_) columns.push_back({key});
 }
 
-void ConfigurationColumns::AddTo(std::vector<report::PageCell>& row, int64_t trial) const {
+std::string ConfigurationColumns::ValueOf(const std::string& key, int64_t trial) const {
   const config::Assignment& set = plan_.configurations[static_cast<size_t>(trial) - 1];
+  const auto found =
+      std::find_if(set.begin(), set.end(), [&key](const auto& one) { return one.first == key; });
+  return found == set.end() ? "" : WithoutQuotes(found->second);
+}
+
+void ConfigurationColumns::AddTo(std::vector<report::PageCell>& row,
+                                 std::span<const int64_t> trials) const {
   for (const std::string& key : keys_) {
-    const auto found =
-        std::find_if(set.begin(), set.end(), [&key](const auto& one) { return one.first == key; });
-    row.push_back(report::ForeignCell(found == set.end() ? "" : WithoutQuotes(found->second)));
+    const std::string value = ValueOf(key, trials.front());
+    const bool same = std::all_of(trials.begin(), trials.end(),
+                                  [&](int64_t trial) { return ValueOf(key, trial) == value; });
+    row.push_back(same ? report::ForeignCell(value) : report::TextCell("several"));
   }
 }
 

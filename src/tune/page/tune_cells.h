@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,12 @@ class ConfigurationColumns {
   explicit ConfigurationColumns(const SearchPlan& plan);
 
   void AddTo(std::vector<report::PageColumn>& columns) const;
-  // The values of a trial, counted from 1; blank where it sets none.
-  void AddTo(std::vector<report::PageCell>& row, int64_t trial) const;
+  // The values of trials, counted from 1: blank where none is set, "several" where they differ.
+  void AddTo(std::vector<report::PageCell>& row, std::span<const int64_t> trials) const;
 
  private:
+  std::string ValueOf(const std::string& key, int64_t trial) const;
+
   const SearchPlan& plan_;
   std::vector<std::string> keys_;
 };

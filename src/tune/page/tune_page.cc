@@ -6,11 +6,15 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "base/files/files.h"
 #include "report/page/page_parts.h"
 #include "tune/choice/selection.h"
+#include "tune/choice/soup.h"
+#include "tune/page/journal_rows.h"
+#include "tune/page/model_sections.h"
 #include "tune/page/tune_cells.h"
 
 namespace tandem::tune {
@@ -18,44 +22,6 @@ namespace {
 
 using report::Page;
 using report::PageCell;
-
-// The journal's rows, found by event.
-class Rows {
- public:
-  explicit Rows(const std::vector<Json>& journal) : journal_(journal) {}
-
-  std::vector<const Json*> All(std::string_view event) const {
-    std::vector<const Json*> all;
-    for (const Json& row : journal_) {
-      if (row.at("event").text() == event) all.push_back(&row);
-    }
-    return all;
-  }
-  const Json* Find(std::string_view event) const {
-    const std::vector<const Json*> all = All(event);
-    return all.empty() ? nullptr : all.front();
-  }
-
- private:
-  const std::vector<Json>& journal_;
-};
-
-double NumberOf(const Json& row, std::string_view key) { return row.at(key).get<double>(); }
-
-PageCell GainCell(const Json& row) {
-  const double gain = NumberOf(row, "gain"), half = NumberOf(row, "half_width");
-  return {.text = fmt::format("{:+.4f}", gain),
-          .note = fmt::format("[{:.4f}, {:.4f}]", gain - half, gain + half),
-          .sort_value = gain};
-}
-
-const Json* ChosenOf(const Json& choice) {
-  const Json* const chosen = choice.Find("chosen");
-  return chosen == nullptr ? nullptr : &choice.at("arms").at(chosen->get<size_t>());
-}
-
-constexpr std::string_view kBlankValues =
-    "Where a key has no value, the recipe's own holds, or the key does nothing beside the others.";
 
 // Why the choice is the choice, among the models that are seen to gain.
 std::string WhyText(const Json& choice) {
@@ -94,7 +60,12 @@ std::string WhereText(const Rows& rows) {
   const double weight = NumberOf(*chosen, "weight");
   std::string text = fmt::format("The model is {} in the folder of this page.",
                                  (again != nullptr ? again : chosen)->at("model").text());
-  if (weight < 1) {
+  if (const std::string trials = SoupText(*chosen); !trials.empty()) {
+    text += fmt::format(
+        " Its weights are the mean of those of {}; the recipe below is that of the best of them.{}",
+        trials,
+        weight < 1 ? fmt::format(" Of that mean it has {}, of the base the rest.", weight) : "");
+  } else if (weight < 1) {
     text += fmt::format(
         " It is an average of the base's weights and a share of {} of those that the recipe below "
         "makes: `tandem average BASE MODEL --weight {} --output FOLDER`.",
@@ -132,94 +103,6 @@ void AddVerdict(const TunePageInput& input, const Rows& rows, Page& page) {
     if (input.recipe_text.empty()) return;
     page.Subheading("The recipe to copy");
     page.html().Element("pre", {{"tabindex", "0"}}, input.recipe_text);
-  });
-}
-
-void AddModels(const TunePageInput& input, const SearchPlan& plan, const Rows& rows, Page& page) {
-  const Json& choice = *rows.Find("choice");
-  page.Section("models", "Models that may be chosen", [&] {
-    page.Paragraph(fmt::format(
-        "All that were trained in full, and averages of weights, beside the base ({} {:.4f} on {} "
-        "queries). p is of the paired randomisation test, corrected by Holm's method. {}",
-        input.measure, NumberOf(choice, "base"), choice.at("queries").get<int64_t>(),
-        kBlankValues));
-    const ConfigurationColumns configurations(plan);
-    std::vector<const Json*> arms;
-    for (const Json& arm : choice.at("arms")) arms.push_back(&arm);
-    std::stable_sort(arms.begin(), arms.end(), [](const Json* a, const Json* b) {
-      return NumberOf(*a, "gain") > NumberOf(*b, "gain");
-    });
-    const bool keeps = !arms.empty() && arms.front()->contains("loss");
-    report::PageTable table{.caption = "Models",
-                            .columns = {{"model"},
-                                        {input.measure, true},
-                                        {"gain", true, true},
-                                        {"p", true},
-                                        {"corrected p", true}},
-                            .sortable = true};
-    if (keeps) table.columns.insert(table.columns.end(), {{"loss elsewhere", true}, {"border"}});
-    configurations.AddTo(table.columns);
-    const Json* const chosen = ChosenOf(choice);
-    for (const Json* const arm : arms) {
-      PageCell name = report::TextCell(arm->at("name").text());
-      name.best = arm == chosen;
-      if (name.best) name.note = "the choice";
-      table.rows.push_back({name, report::NumberCell(NumberOf(*arm, "value")), GainCell(*arm),
-                            ProbabilityCell(NumberOf(*arm, "p")),
-                            ProbabilityCell(NumberOf(*arm, "holm_p"))});
-      if (keeps) {
-        table.rows.back().push_back(report::NumberCell(NumberOf(*arm, "loss")));
-        table.rows.back().push_back(
-            report::TextCell(arm->at("on_border").get<bool>() ? "yes" : ""));
-      }
-      configurations.AddTo(table.rows.back(), arm->at("trial").get<int64_t>());
-    }
-    page.AddTable(table);
-  });
-}
-
-void AddBorder(const TunePageInput& input, const Rows& rows, Page& page) {
-  const Json& choice = *rows.Find("choice");
-  report::Figure figure{
-      .name = "border",
-      .title = "Gain and loss",
-      .description =
-          "Each model's gain on the validation queries, and the most that it loses on a "
-          "sentinel set; no other model beats those on the border in both.",
-      .x = {.label = "largest loss on a sentinel set", .column = "loss"},
-      .y = {.label = "gain in " + input.measure, .column = "gain"}};
-  std::vector<report::Series> series = {{.name = "border", .mark = report::Mark::kLineAndPoints},
-                                        {.name = "others",
-                                         .mark = report::Mark::kPoints,
-                                         .points = {},
-                                         .dashed = false,
-                                         .colour = 1}};
-  std::vector<const Json*> arms;
-  for (const Json& arm : choice.at("arms")) {
-    if (!arm.contains("loss")) return;
-    arms.push_back(&arm);
-  }
-  std::stable_sort(arms.begin(), arms.end(), [](const Json* a, const Json* b) {
-    return NumberOf(*a, "loss") < NumberOf(*b, "loss");
-  });
-  for (const Json* const arm : arms) {
-    report::Series& of = series[arm->at("on_border").get<bool>() ? 0 : 1];
-    of.points.push_back({NumberOf(*arm, "loss"), NumberOf(*arm, "gain")});
-    if (&of == &series[0]) of.names.push_back(arm->at("name").text());
-  }
-  for (report::Series& one : series) {
-    if (!one.points.empty()) figure.series.push_back(std::move(one));
-  }
-  page.Section("border", "What is lost elsewhere", [&] {
-    report::PageTable table{.caption = input.measure + " on the sentinel sets",
-                            .columns = {{"model"}, {"data set"}, {input.measure, true, true}}};
-    for (const Json* row : rows.All("keep")) {
-      table.rows.push_back({report::TextCell(row->at("model").text()),
-                            report::ForeignCell(row->at("folder").text()),
-                            report::NumberCell(NumberOf(*row, "value"))});
-    }
-    page.AddFigure(std::move(figure));
-    page.AddTable(table);
   });
 }
 
@@ -312,7 +195,7 @@ void AddTrials(const TunePageInput& input, const SearchPlan& plan, const Rows& r
                             report::NumberCell(number("step"), 0),
                             report::NumberCell(number("value")), report::NumberCell(number("gain")),
                             ProbabilityCell(number("p"))});
-      configurations.AddTo(table.rows.back(), trial);
+      configurations.AddTo(table.rows.back(), std::span(&trial, 1));
     }
     page.AddTable(table);
   });

@@ -59,6 +59,12 @@ int64_t TrialsOf(const std::vector<Bracket>& brackets) {
   return trials;
 }
 
+int64_t FullTrialsOf(const std::vector<Bracket>& brackets) {
+  int64_t trials = 0;
+  for (const Bracket& bracket : brackets) trials += bracket.rungs.back().trials;
+  return trials;
+}
+
 int64_t UnitsOf(const std::vector<Bracket>& brackets) {
   int64_t units = 0;
   for (const Bracket& bracket : brackets) units += UnitsOf(bracket);
@@ -74,21 +80,21 @@ std::vector<Bracket> HyperbandBrackets(int64_t rungs, int64_t most_trials) {
   return brackets;
 }
 
-std::vector<Bracket> BracketsFor(int64_t units, int64_t rungs, int64_t most_trials) {
+std::vector<Bracket> BracketsFor(int64_t units, int64_t rungs, int64_t most_configurations) {
   const int64_t full = FullUnits(rungs);
-  if (units < full || most_trials < 1) return {};
+  if (units < full || most_configurations < 1) return {};
   const int64_t halving =
       std::min(units, std::max(UnitsOf(MakeBracket(full, rungs, rungs)), units / kHalvingPart));
-  const int64_t in_full =
-      (units - UnitsOf(MakeBracket(MostTrials(halving, rungs, rungs), rungs, rungs))) / full;
+  const int64_t begun = std::min(MostTrials(halving, rungs, rungs), most_configurations);
+  const int64_t in_full = (units - UnitsOf(MakeBracket(begun, rungs, rungs))) / full;
   std::vector<Bracket> brackets;
   // What full runs leave over gives halving more trials.
-  AddWithin(most_trials,
+  AddWithin(most_configurations,
             MakeBracket(MostTrials(units - in_full * full, rungs, rungs), rungs, rungs), rungs,
             &brackets);
-  for (int64_t i = 0; i < in_full; ++i) {
-    AddWithin(most_trials, MakeBracket(1, 1, rungs), rungs, &brackets);
-  }
+  const int64_t left = most_configurations - FullTrialsOf(brackets);
+  brackets.resize(brackets.size() + static_cast<size_t>(std::min(in_full, left)),
+                  MakeBracket(1, 1, rungs));
   return brackets;
 }
 

@@ -35,6 +35,8 @@ Bracket MakeBracket(int64_t trials, int64_t rounds, int64_t rungs);
 // What its trials cost, in units.
 int64_t UnitsOf(const Bracket& bracket);
 int64_t TrialsOf(const std::vector<Bracket>& brackets);
+// Trials that are trained in full.
+int64_t FullTrialsOf(const std::vector<Bracket>& brackets);
 int64_t UnitsOf(const std::vector<Bracket>& brackets);
 
 // Hyperband (Li et al. 2018, algorithm 1) for a longest length of 3^(rungs - 1) units: the bracket
@@ -45,8 +47,9 @@ std::vector<Bracket> HyperbandBrackets(int64_t rungs, int64_t most_trials);
 // The brackets that a budget of `units` pays for: one of successive halving over all lengths, and
 // then brackets of one trial each, which is trained in full. The first has as many trials as a full
 // run has units, or as a quarter of the budget pays for where that is more, and what is left over
-// beside full runs adds to them. At most `most_trials` configurations. Empty where `units` are less
-// than those of a full run.
-std::vector<Bracket> BracketsFor(int64_t units, int64_t rungs, int64_t most_trials);
+// beside full runs adds to them. At most `most_configurations` trials in the first, and in full:
+// where the first has had them all, further full runs are of those that left it. Empty where
+// `units` are less than those of a full run.
+std::vector<Bracket> BracketsFor(int64_t units, int64_t rungs, int64_t most_configurations);
 
 }  // namespace tandem::tune

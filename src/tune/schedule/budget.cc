@@ -70,15 +70,15 @@ int64_t StepsOf(const std::vector<Bracket>& brackets, int64_t rungs, const Searc
 }
 
 std::vector<Bracket> BracketsWithin(const Budget& budget, int64_t rungs, const SearchCost& cost,
-                                    int64_t most_trials) {
+                                    int64_t most_configurations) {
   const int64_t full = FullUnits(rungs);
   std::vector<Bracket> best;
   for (int64_t units = full; units <= kMostFullRuns * full; ++units) {
-    std::vector<Bracket> brackets = BracketsFor(units, rungs, most_trials);
+    std::vector<Bracket> brackets = BracketsFor(units, rungs, most_configurations);
     const bool pays = budget.steps > 0 ? StepsOf(brackets, rungs, cost) <= budget.steps
                                        : SecondsOf(brackets, rungs, cost) <= budget.seconds;
     if (!pays) break;
-    const bool all = TrialsOf(brackets) >= most_trials;
+    const bool all = FullTrialsOf(brackets) >= most_configurations;
     best = std::move(brackets);
     if (all) break;
   }

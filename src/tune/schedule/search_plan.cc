@@ -117,8 +117,9 @@ std::string TrialsText(const SearchPlan& plan) {
     return fmt::format("{} configuration{}", trials, trials == 1 ? "" : "s");
   }
   return fmt::format(
-      "{} configurations: {} by successive halving, then {} in full, each where those before it "
-      "promise most",
+      "{} trials: {} configurations by successive halving, then {} in full, each where those "
+      "before "
+      "it promise most",
       trials, trials - in_full, in_full);
 }
 

@@ -39,8 +39,8 @@ Json PlanRow(const SearchPlan& plan, const std::string& fingerprint);
 // Throws ModelError for a row of another form.
 SearchPlan PlanOf(const Json& row, const std::string& file);
 
-// "18 configurations: 12 by successive halving, then 6 in full, each where those before it promise
-// most".
+// "18 trials: 12 configurations by successive halving, then 6 in full, each where those before it
+// promise most".
 std::string TrialsText(const SearchPlan& plan);
 
 // The same, and what it costs: "...; 8.9 times the training of one, about 12 min".

@@ -131,7 +131,8 @@ void TrainTrials(const SearchContext& search, SearchPlan& plan) {
     if (const int signal = StopSignal(search.options.stop)) {
       throw Interrupted(signal, "interrupted; continue with --resume");
     }
-    if (work->trial > static_cast<int64_t>(plan.configurations.size())) drawer.Draw(plan);
+    const bool open = work->trial > static_cast<int64_t>(plan.configurations.size());
+    if (open && !drawer.Draw(plan)) break;
     const std::string why = TrainOrSay(search, plan, *work);
     const Json& row = search.journal.Append(
         [&] { return why.empty() ? RungRow(search, *work) : FailedRow(*work, why); });

@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -61,8 +63,9 @@ TEST_F(Tune, FindsARecipeWithinItsBudget) {
   EXPECT_NE(drawn[0]["values"], drawn[1]["values"]);
   EXPECT_THAT(result.out, HasSubstr("train: trial "));
   EXPECT_THAT(result.out, HasSubstr("model: " + Path("search/trials/")));
-  EXPECT_THAT(result.err, HasSubstr("11 configurations: 9 by successive halving, then 2 in full, "
-                                    "each where those before it promise most; 4.3 times"));
+  EXPECT_THAT(result.err,
+              HasSubstr("11 trials: 9 configurations by successive halving, then 2 in full, "
+                        "each where those before it promise most; 4.3 times"));
   EXPECT_EQ(JournalOf("search").back()["event"], "end");
 }
 
@@ -276,6 +279,97 @@ TEST_F(Tune, WatchesWhatIsLostElsewhereAndLooksAtTheTestOnce) {
   EXPECT_THAT(result.out, HasSubstr("0.25 of trial "));
   EXPECT_THAT(ReadFile(Path("search/tune.html")), HasSubstr("What is lost elsewhere"));
   EXPECT_TRUE(std::filesystem::exists(Path("search/figures/border.svg")));
+}
+
+// A budget that is larger than the space trains each of its configurations in full, once.
+TEST_F(Tune, ALargeBudgetTrainsAllInFull) {
+  const ProgramResult result =
+      Search("search", {"--budget", "2000 steps", "--set", "tune.optimizer.learning_rate=[4e-3]",
+                        "--set", "tune.objective.name=[\"infonce\"]", "--set", "tune.soup=false"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  // The recipe as it is, and one rate at two temperatures.
+  EXPECT_THAT(result.err, HasSubstr("5 trials: 3 configurations by successive halving, then 2 in "
+                                    "full"));
+  std::set<Row> in_full;
+  const Row plan = RowsOf("search", "plan").front();
+  std::vector<Row> configurations = plan["configurations"];
+  for (const Row& draw : RowsOf("search", "draw")) configurations.push_back(draw["values"]);
+  for (const Row& rung : RowsOf("search", "rung")) {
+    if (rung["step"] != 36) continue;
+    EXPECT_TRUE(in_full.insert(configurations[rung["trial"].get<size_t>() - 1]).second) << rung;
+  }
+  EXPECT_EQ(in_full.size(), 3U);
+  EXPECT_EQ(RowsOf("search", "choice").front()["arms"].size(), 3U);
+}
+
+// What cannot be trained is not drawn again, and the search ends.
+TEST_F(Tune, WhatCannotBeTrainedIsNotDrawnAgain) {
+  const ProgramResult result = Search(
+      "search", {"--budget", "2000 steps", "--set", "tune.optimizer.learning_rate=[4e-3]", "--set",
+                 "tune.objective.name=[\"infonce\"]", "--set", "tune.objective.temperature=[0.05]",
+                 "--set", "tune.model.dimensions=[[64], [96]]"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(RowsOf("search", "failed").size(), 2U);
+  EXPECT_TRUE(RowsOf("search", "draw").empty());
+  EXPECT_EQ(JournalOf("search").back()["event"], "end");
+}
+
+// The numbers of a model's file of weights behind its header, by their place.
+std::vector<float> NumbersOf(const std::string& model) {
+  const std::string bytes = ReadFile(model + "/model.safetensors");
+  uint64_t header = 0;
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  const size_t begin = sizeof(header) + static_cast<size_t>(header);
+  std::vector<float> numbers((bytes.size() - begin) / sizeof(float));
+  std::memcpy(numbers.data(), bytes.data() + begin, numbers.size() * sizeof(float));
+  return numbers;
+}
+
+// At rates that change no rank, each mean does as well as the best trial, so that all join.
+TEST_F(Tune, TheSoupIsTheMeanOfTheTrialsThatJoin) {
+  const std::vector<std::string> flags = {
+      "--budget", "160 steps",
+      "--set",    "optimizer.learning_rate=1e-7",
+      "--set",    "tune.optimizer.learning_rate=[1e-7, 2e-7, 3e-7]"};
+  const ProgramResult result = Search("search", flags);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::vector<Row> tried = RowsOf("search", "soup");
+  const Row choice = RowsOf("search", "choice").front();
+  const Row& soup = choice["arms"].back();
+  ASSERT_EQ(soup["trials"].size(), 3U) << choice;
+  EXPECT_EQ(soup["name"], "soup of 3 trials");
+  ASSERT_EQ(tried.size(), 2U);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(tried[i]["trial"], soup["trials"][i + 1]);
+    EXPECT_TRUE(tried[i]["joins"].get<bool>());
+  }
+  EXPECT_EQ(choice["compared"], 5);  // three trials, the soup, and the mean of two on its way
+  const std::vector<float> mean = NumbersOf(Path("search/" + soup["model"].get<std::string>()));
+  std::vector<double> expected(mean.size());
+  for (const Row& trial : soup["trials"]) {
+    const std::vector<float> numbers =
+        NumbersOf(Path(fmt::format("search/trials/{:03}/run/model", trial.get<int>())));
+    ASSERT_EQ(numbers.size(), mean.size());
+    for (size_t i = 0; i < mean.size(); ++i) expected[i] += static_cast<double>(numbers[i]) / 3;
+  }
+  size_t moved = 0;
+  const std::vector<float> best =
+      NumbersOf(Path(fmt::format("search/trials/{:03}/run/model", soup["trials"][0].get<int>())));
+  for (size_t i = 0; i < mean.size(); ++i) {
+    ASSERT_NEAR(mean[i], expected[i], 1e-7 * std::max(1.0, std::abs(expected[i]))) << i;
+    moved += mean[i] != best[i] ? 1 : 0;
+  }
+  EXPECT_GT(moved, mean.size() / 2);
+  // Of the means on the way only the values are left.
+  EXPECT_FALSE(std::filesystem::exists(
+      Path(fmt::format("search/soup/{:03}/model", tried[0]["trial"].get<int>()))));
+  EXPECT_THAT(ReadFile(Path("search/tune.html")), HasSubstr("The soup begins with the best trial"));
+  const std::string other = fmt::format("tune.soup=false");
+  EXPECT_EQ(Search("without",
+                   {flags[0], flags[1], flags[2], flags[3], flags[4], flags[5], "--set", other})
+                .exit_code,
+            0);
+  EXPECT_TRUE(RowsOf("without", "soup").empty());
 }
 
 TEST_F(Tune, TrainsTheChoiceAgainOnTheValidationQueriesToo) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <cctype>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -87,6 +88,20 @@ TEST_F(Tune, SeveralDataSetsToValidateOnAreRefused) {
 // A copy of the validation data under another name is the same data.
 TEST_F(Tune, TestDataWithTheQueriesOfValidationAreRefused) {
   std::filesystem::copy(Path("data"), Path("copy"), std::filesystem::copy_options::recursive);
+  ExpectRefused({"--set", "validation.split=dev", "--set", Set("tune.test", "copy"), "--set",
+                 "tune.test_split=dev"},
+                "has 16 queries, of which 16 are validation queries too");
+  // Nor is it others with capitals and more blanks.
+  std::string queries = ReadFile(Path("copy/queries.jsonl"));
+  size_t changed = 0;
+  for (size_t at = 0; (at = queries.find("\"text\": \"", at)) != std::string::npos;) {
+    at += std::string("\"text\": \"").size();
+    queries[at] = static_cast<char>(std::toupper(static_cast<unsigned char>(queries[at])));
+    queries.insert(queries.find(' ', at), " ");
+    ++changed;
+  }
+  ASSERT_GT(changed, 16U);
+  WriteFileAtomically(Path("copy/queries.jsonl"), queries);
   ExpectRefused({"--set", "validation.split=dev", "--set", Set("tune.test", "copy"), "--set",
                  "tune.test_split=dev"},
                 "has 16 queries, of which 16 are validation queries too");

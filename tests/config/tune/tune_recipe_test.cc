@@ -62,10 +62,15 @@ TEST(ParseTune, ItsOwnKeysHaveDefaults) {
   EXPECT_EQ(none.rungs, 3);
   EXPECT_EQ(none.keep_split, "test");
   EXPECT_FALSE(none.retrain);
-  const TuneRecipe tune = Parse("[tune]\nkeep = [\"a\"]\nmost_loss = 0.01\naverage = [0.5]\n").tune;
+  EXPECT_FALSE(none.soup);
+  const TuneRecipe tune = Parse(
+                              "[tune]\nkeep = [\"a\"]\nmost_loss = 0.01\naverage = [0.5]\nsoup = "
+                              "false\n")
+                              .tune;
   EXPECT_THAT(tune.keep, ElementsAre("a"));
   EXPECT_EQ(tune.most_loss, 0.01);
   EXPECT_THAT(tune.average, ElementsAre(0.5));
+  EXPECT_EQ(tune.soup, false);
 }
 
 TEST(ParseTune, EveryMistakeHasItsPlace) {
@@ -88,6 +93,8 @@ TEST(ParseTune, EveryMistakeHasItsPlace) {
   ExpectMistake("[tune]\nobjective.name = [\"soft\", \"sof\"]\n",
                 "r.toml:5:27: tune.objective.name has sof is unknown");
   ExpectMistake("[tune]\naverage = [1]\n", "r.toml:5:11: tune.average has 1");
+  ExpectMistake("[tune]\nsoup = true\nretrain = true\n",
+                "r.toml:5:8: tune.soup is the mean of several trials, and tune.retrain trains one");
   ExpectMistake("[tune]\nretrian = true\n", "did you mean retrain?");
   ExpectMistake("[tune]\ntrain.epochs = [1, 2]\ntrain.steps = [9, 18]\n",
                 "r.toml:6:15: tune.train.steps cannot be searched beside tune.train.epochs");

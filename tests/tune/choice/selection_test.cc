@@ -104,6 +104,11 @@ TEST(Select, HolmsCorrectionIsThatOfAllArms) {
   const Selection of_ten = Select(base, many, {});
   EXPECT_DOUBLE_EQ(of_ten.arms[0].holm_p, 10 * 2.0 / 256);
   EXPECT_FALSE(of_ten.chosen);
+  const Selection beside_nine = Select(base, {arm("a", up)}, {.others = 9});
+  ASSERT_EQ(beside_nine.arms.size(), 1U);
+  EXPECT_DOUBLE_EQ(beside_nine.arms[0].holm_p, 10 * 2.0 / 256);
+  EXPECT_EQ(beside_nine.compared, 10U);
+  EXPECT_THAT(VerdictText(Select(base, {arm("a", up)}, {.others = 1})), HasSubstr("over 2 models"));
 }
 
 TEST(Select, SaysHowManyQueriesASmallGainNeeds) {

@@ -131,6 +131,28 @@ TEST(TunePage, AVerySmallProbabilityIsNotShownAsNothing) {
   EXPECT_THAT(page, HasSubstr(">&lt; 0.0001<"));
 }
 
+TEST(TunePage, ASoupSaysWhoseWeightsItHas) {
+  std::vector<Json> journal = JournalOf(true);
+  journal.push_back(ParseJson(R"({"event": "soup", "trial": 1, "value": 0.55, "joins": true})"));
+  journal.push_back(ParseJson(R"({"event": "soup", "trial": 2, "why": "has <other> modules"})"));
+  for (Json& row : journal) {
+    if (row.at("event").text() != "choice") continue;
+    row["compared"] = 4;
+    Json soup = row.at("arms").at(0);
+    soup["name"] = "soup of 2 trials";
+    soup["trials"] = Json::array({3, 1});
+    row["arms"] = Json::array({soup, row.at("arms").at(1)});
+  }
+  const std::string page = MakeTunePage(InputOf("x"), PlanOfThree(), journal)[0].bytes;
+  EXPECT_THAT(page,
+              HasSubstr("Its weights are the mean of those of trials 3, 1; the recipe below is"));
+  EXPECT_THAT(page, HasSubstr("Holm&#39;s method over 4. "));
+  EXPECT_THAT(page, HasSubstr("cannot be averaged: has &lt;other&gt; modules"));
+  EXPECT_THAT(page, HasSubstr(">several<"));
+  EXPECT_THAT(MakeTunePage(InputOf("x"), PlanOfThree(), JournalOf(true))[0].bytes,
+              Not(HasSubstr("The soup begins")));
+}
+
 TEST(TunePage, WithoutSentinelSetsThereIsNoBorder) {
   std::vector<Json> journal = JournalOf(true);
   Json arms = Json::array();

@@ -66,7 +66,20 @@ TEST(Brackets, OfThreeRungsAtSomeBudgets) {
   // are 32 trials, 32 + 10 * 2 + 3 * 6 = 70.
   EXPECT_EQ(BracketsFor(270, 3, 99).front(), MakeBracket(32, 3, 3));
   EXPECT_EQ(BracketsFor(270, 3, 99).size(), 23U);
-  EXPECT_EQ(TrialsOf(BracketsFor(63, 3, 4)), 4);
+}
+
+// Of four configurations one comes to the full length by halving; the other three can come to it
+// after that, and no more.
+TEST(Brackets, FullRunsGoOnWhereEveryConfigurationHasBegun) {
+  const Bracket one = MakeBracket(1, 1, 3);
+  const Bracket first = MakeBracket(4, 3, 3);
+  ASSERT_EQ(UnitsOf(first), 12);
+  EXPECT_EQ(BracketsFor(20, 3, 4), (std::vector<Bracket>{first}));
+  EXPECT_EQ(BracketsFor(21, 3, 4), (std::vector<Bracket>{first, one}));
+  EXPECT_EQ(BracketsFor(30, 3, 4), (std::vector<Bracket>{first, one, one}));
+  EXPECT_EQ(BracketsFor(39, 3, 4), (std::vector<Bracket>{first, one, one, one}));
+  EXPECT_EQ(BracketsFor(500, 3, 4), (std::vector<Bracket>{first, one, one, one}));
+  EXPECT_EQ(FullTrialsOf(BracketsFor(500, 3, 4)), 4);
 }
 
 }  // namespace

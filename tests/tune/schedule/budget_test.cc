@@ -43,7 +43,9 @@ TEST(Budget, AsManyConfigurationsAsItPaysFor) {
   EXPECT_EQ(TrialsOf(BracketsWithin({.steps = 2100}, 3, kCost, 100)), 9);
   EXPECT_EQ(TrialsOf(BracketsWithin({.steps = 2099}, 3, kCost, 100)), 8);
   EXPECT_EQ(TrialsOf(BracketsWithin({.steps = 900}, 3, kCost, 100)), 1);
-  EXPECT_EQ(TrialsOf(BracketsWithin({.steps = 1'000'000}, 3, kCost, 12)), 12);
+  const auto all = BracketsWithin({.steps = 1'000'000}, 3, kCost, 12);
+  EXPECT_EQ(FullTrialsOf(all), 12);
+  EXPECT_EQ(all.front(), MakeBracket(12, 3, 3));
   for (double seconds = 140; seconds < 3000; seconds += 131) {
     const auto brackets = BracketsWithin({.seconds = seconds}, 3, kCost, 1000);
     EXPECT_LE(SecondsOf(brackets, 3, kCost), seconds);
