@@ -74,11 +74,6 @@ bool IsTar(std::string_view bytes) {
   return bytes.size() > kMarkAt && bytes.substr(kMarkAt).starts_with("ustar");
 }
 
-// The length of the header, below 16 MiB, then the header.
-bool IsSafetensors(std::string_view bytes) {
-  return bytes.size() > 9 && bytes.substr(3, 7) == "\0\0\0\0\0{\""sv;
-}
-
 // "UTF-16LE", ...: by a byte order mark, or by the zeros of ASCII characters; empty for none.
 std::string_view WideEncoding(std::string_view bytes) {
   if (bytes.starts_with("\xFF\xFE\0\0"sv)) return "UTF-32LE";
@@ -109,6 +104,11 @@ bool StartsWithWord(std::string_view bytes, std::string_view word) {
 }
 
 }  // namespace
+
+// The length is below 16 MiB.
+bool IsSafetensors(std::string_view bytes) {
+  return bytes.size() > 9 && bytes.substr(3, 7) == "\0\0\0\0\0{\""sv;
+}
 
 std::string NoTextProblem(std::string_view first_bytes, std::string_view path) {
   if (first_bytes.starts_with(kPointerStart)) {

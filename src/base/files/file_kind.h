@@ -15,6 +15,9 @@ inline constexpr size_t kFileKindBytes = 1024;
 // only serves the commands that the sentence names.
 std::string NoTextProblem(std::string_view first_bytes, std::string_view path);
 
+// Says whether they are the length of a safetensors header and its first character.
+bool IsSafetensors(std::string_view first_bytes);
+
 // Refuses pages and markup too, which are texts but neither JSON, columns nor weights.
 std::string NoDataProblem(std::string_view first_bytes, std::string_view path);
 

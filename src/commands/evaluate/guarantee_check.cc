@@ -104,6 +104,14 @@ report::Table CheckTable(const GuaranteeCheck& check) {
   return table;
 }
 
+// One that is named twice, as by "all" too, is checked once.
+void AddOnce(const weights::Guarantee& guarantee, GuaranteeCheck* check) {
+  const bool known = std::any_of(
+      check->guarantees.begin(), check->guarantees.end(),
+      [&](const CheckedGuarantee& one) { return one.guarantee.Name() == guarantee.Name(); });
+  if (!known) check->guarantees.push_back({.guarantee = guarantee});
+}
+
 }  // namespace
 
 bool CheckedGuarantee::broken() const {
@@ -133,9 +141,9 @@ GuaranteeCheck PlanGuaranteeCheck(model::DualEncoder& model, const EvaluatedSet&
   CheckBasis(check.made_on, check.measured_on, folder, {.documents = check.measured_on.documents});
   for (const std::string& name : options.guarantees) {
     for (const weights::Guarantee& one : guarantees.promises) {
-      if (name == "all") check.guarantees.push_back({.guarantee = one});
+      if (name == "all") AddOnce(one, &check);
     }
-    if (name != "all") check.guarantees.push_back({.guarantee = FindGuarantee(guarantees, name)});
+    if (name != "all") AddOnce(FindGuarantee(guarantees, name), &check);
   }
   for (const CheckedGuarantee& one : check.guarantees) CheckUnanswerable(one.guarantee, options);
   if (check.made_on.data_fingerprint == check.measured_on.data_fingerprint) {

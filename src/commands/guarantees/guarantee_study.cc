@@ -25,15 +25,18 @@ std::string TooFew(const Promise& promise, size_t queries, std::string_view what
 }
 
 // Says what would do where the lowest score of a positive misses too much already.
-std::string WhyNoRecall(const Promise& promise, const eval::RecallThreshold& chosen) {
+std::string WhyNoRecall(const weights::Guarantee& guarantee, const eval::RecallThreshold& chosen) {
+  const Promise& promise = guarantee.promise;
   if (chosen.queries < eval::FewestQueries(promise)) {
     return TooFew(promise, chosen.queries, "queries with a positive");
   }
   const double risk = promise.risk();
   const std::string missed = fmt::format(
-      "even the lowest threshold misses {:.2f} % of the positives, which the search or "
-      "the corpus lacks",
-      100 * chosen.mean_loss);
+      "even the lowest threshold misses {:.2f} % of the positives, which {} lacks",
+      100 * chosen.mean_loss,
+      guarantee.depth == 0
+          ? "the search or the corpus"
+          : fmt::format("a list of {} (--depth), the search or the corpus", guarantee.depth));
   if (chosen.mean_loss >= risk) {
     return missed + "; no number of queries would do";
   }
@@ -47,7 +50,7 @@ void StudyRecall(const Rows& rows, StudiedGuarantee* studied) {
   guarantee.queries = chosen.queries;
   guarantee.loss = chosen.mean_loss;
   if (!chosen.threshold) {
-    studied->why = WhyNoRecall(guarantee.promise, chosen);
+    studied->why = WhyNoRecall(guarantee, chosen);
     return;
   }
   studied->promised = true;
@@ -64,6 +67,10 @@ void StudyPrecision(const Rows& rows, const std::vector<double>& grid, StudiedGu
     studied->why = chosen.queries < eval::FewestQueries(guarantee.promise)
                        ? TooFew(guarantee.promise, chosen.queries, "queries")
                        : "too much is wrong at the highest score already";
+    return;
+  }
+  if (chosen.nothing == 1) {
+    studied->why = "no threshold at which anything is shown keeps it";
     return;
   }
   studied->promised = true;

@@ -51,8 +51,15 @@ void QueryDrift::Add(float best) {
   constexpr double kDealtOut = 0.01, kLeast = 0x1p-60;
   const double p = std::max(Rank(best), kLeast);
   const double upper = std::max(1 - p, kLeast);
-  const std::array<double, kBets> odds = {PowerBet(p, 0.5), PowerBet(p, 0.8), PowerBet(upper, 0.5),
-                                          PowerBet(upper, 0.8), 1};
+  const double middle = std::max(std::abs(2 * p - 1), kLeast);  // uniform where p is
+  const double ends = std::max(1 - middle, kLeast);
+  const std::array<double, kBets> odds = {PowerBet(p, 0.5),
+                                          PowerBet(p, 0.8),
+                                          PowerBet(upper, 0.5),
+                                          PowerBet(upper, 0.8),
+                                          PowerBet(middle, 0.5),
+                                          PowerBet(ends, 0.5),
+                                          1};
   double sum = 0;
   for (size_t i = 0; i < kBets; ++i) {
     shares_[i] = ((1 - kDealtOut) * shares_[i] + kDealtOut / kBets) * odds[i];

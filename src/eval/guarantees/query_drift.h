@@ -22,16 +22,18 @@ namespace tandem::eval {
 //   p = (below + u (equal + 1)) / (n + 1),   u uniform in (0, 1).
 //
 // As long as all scores are exchangeable, the p are independent and uniform, so that nobody can win
-// by betting on them. Four power bets do, e p^(e - 1) on p and on 1 - p with e = 1/2 and 4/5, which
-// win where scores become lower or higher, and one keeps its capital; after each query a hundredth
+// by betting on them. Six power bets do, e x^(e - 1): on p and on 1 - p with e = 1/2 and 4/5, which
+// win where scores become lower or higher, and on |2 p - 1| and 1 - |2 p - 1| with e = 1/2, which
+// win where they gather in the middle, as where one query comes again and again, or at both ends.
+// One keeps its capital; after each query a hundredth
 // of the capital is dealt out anew, so that a change is seen soon however late it comes. The
 // capital starts as 1. The probability that it ever reaches 100, for exchangeable scores and
 // however many there are, is at most 1/100 (Ville).
 // Source: Vovk, Nouretdinov, Gammerman 2003, "Testing exchangeability on-line", for the power
 // martingale; Vovk et al. 2021, "Retrain or not retrain: conformal test martingales for
-// change-point detection", for dealing out anew (their simple jumper, J = 0.01). Differs: scores
-// are compared after rounding to 19 bits, so that memory does not grow (2 MB); rounded scores are
-// exchangeable where scores are, and u breaks their ties.
+// change-point detection", for dealing out anew (their simple jumper, J = 0.01). Differs: of the
+// bets those on |2 p - 1| are ours; scores are compared after rounding to 19 bits, so that memory
+// does not grow (2 MB); rounded scores are exchangeable where scores are, and u breaks their ties.
 class QueryDrift {
  public:
   static constexpr double kAlarm = 100;
@@ -55,7 +57,7 @@ class QueryDrift {
   double distance() const;
 
  private:
-  static constexpr size_t kBets = 5;
+  static constexpr size_t kBets = 7;
 
   // The p-value of a score among all that were counted, which it then joins.
   double Rank(float score);

@@ -241,7 +241,8 @@ void CheckCover(const std::vector<TensorEntry>& tensors, uint64_t data_bytes,
 
 std::string_view HeaderJson(std::string_view bytes, std::string_view file) {
   const auto fail = [&](const std::string& message) {
-    const std::string problem = NoDataProblem(bytes.substr(0, kFileKindBytes), file);
+    const std::string_view first = bytes.substr(0, kFileKindBytes);
+    const std::string problem = IsSafetensors(first) ? "" : NoDataProblem(first, file);
     throw ModelError(file, "", problem.empty() ? message : problem);
   };
   if (bytes.empty()) fail("is empty; fetch or copy it again");

@@ -135,6 +135,27 @@ TEST_F(GuaranteeCommand, FiveQueriesAreTooFew) {
   EXPECT_EQ(Guarantee({"--guarantee", "recall=0.8"}, "few").exit_code, 0);
 }
 
+// A list of one document has one of a query's two positives.
+TEST_F(GuaranteeCommand, AShortListIsNamedAsTheCause) {
+  const ProgramResult result = Guarantee({"--guarantee", "recall=0.9", "--depth", "1"});
+  EXPECT_EQ(result.exit_code, 6);
+  EXPECT_THAT(result.err, HasSubstr("which a list of 1 (--depth), the search or the corpus lacks"));
+  EXPECT_THAT(result.err, HasSubstr("no number of queries would do"));
+}
+
+// Above the highest score nothing is wrong, and nothing is shown either.
+TEST_F(GuaranteeCommand, WhereNothingIsRightNothingIsPromised) {
+  std::string wrong = "query-id\tcorpus-id\tscore\n";
+  for (int q = 0; q < 40; ++q) wrong += fmt::format("q{}\td{}\t0\nq{}\tgone\t1\n", q, q, q);
+  std::string corpus = ReadFile(Path("data/corpus.jsonl"));
+  corpus += "{\"_id\": \"gone\", \"text\": \"zzzz\"}\n";
+  Write("data/corpus.jsonl", corpus);
+  Write("data/qrels/wrong.tsv", wrong);
+  const ProgramResult result = Guarantee({"--guarantee", "precision=0.9"}, "wrong");
+  EXPECT_EQ(result.exit_code, 6) << result.out;
+  EXPECT_THAT(result.err, HasSubstr("no threshold at which anything is shown keeps it"));
+}
+
 TEST_F(GuaranteeCommand, WhatIsAskedWronglyIsSaid) {
   const auto error = [&](const std::vector<std::string>& flags) {
     const ProgramResult result = Guarantee(flags);
@@ -226,6 +247,10 @@ TEST_F(GuaranteeCommand, PromisesOfGroupsAreToldApartWhereTheyAreChecked) {
   }
   Write("data/queries.jsonl", changed);
   ASSERT_EQ(Guarantee({"--guarantee", "recall=0.8", "--by", "lang"}).exit_code, 0);
+  const ProgramResult twice = Evaluate({"--split", "train", "--guarantee", "all", "--guarantee",
+                                        "recall=0.8 for lang=en", "--format", "json"});
+  ASSERT_EQ(twice.exit_code, 0) << twice.err;
+  EXPECT_EQ(json::parse(twice.out)["guarantees"].size(), Written()["promises"].size());
   const ProgramResult checked = RunTandem({"evaluate", "--model", Path("model"), "--dataset",
                                            Path("data"), "--split", "train", "--guarantee", "all"});
   EXPECT_THAT(checked.out, HasSubstr("recall=0.8 for lang=en"));

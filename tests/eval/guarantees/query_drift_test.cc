@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "base/random.h"
@@ -41,6 +42,25 @@ TEST(QueryDrift, SeesOtherQueries) {
   }
 }
 
+// Neither moves the mean: one query again and again, and scores that are low or high and never
+// between.
+TEST(QueryDrift, SeesAShiftIntoTheMiddleOrToTheEnds) {
+  for (const size_t before : {0U, 1000U}) {
+    RandomStream random({.seed = 4, .purpose = "drift"});
+    QueryDrift middle(Uniforms(random, 500));
+    for (const float score : Uniforms(random, before)) middle.Add(score);
+    EXPECT_FALSE(middle.alarm());
+    for (int i = 0; i < 60; ++i) middle.Add(0.5F);
+    EXPECT_TRUE(middle.alarm()) << before;
+    QueryDrift ends(Uniforms(random, 500));
+    for (const float score : Uniforms(random, before)) ends.Add(score);
+    EXPECT_FALSE(ends.alarm());
+    for (const float score : Uniforms(random, 60))
+      ends.Add(score < 0.5F ? score / 5 : 1 - score / 10);
+    EXPECT_TRUE(ends.alarm()) << before;
+  }
+}
+
 TEST(QueryDrift, AnAlarmStays) {
   RandomStream random({.seed = 3, .purpose = "drift"});
   QueryDrift drift(Uniforms(random, 500));
@@ -52,27 +72,30 @@ TEST(QueryDrift, AnAlarmStays) {
   EXPECT_TRUE(drift.alarm());
 }
 
+// The sum of the seven bets' capitals after one more round.
+double Bet(std::vector<double>& capitals, double p) {
+  const double sum = std::accumulate(capitals.begin(), capitals.end(), 0.0);
+  for (double& capital : capitals) capital = 0.99 * capital + 0.01 * sum / 7;
+  capitals[0] *= 0.5 / std::sqrt(p);
+  capitals[1] *= 0.8 * std::pow(p, -0.2);
+  capitals[2] *= 0.5 / std::sqrt(1 - p);
+  capitals[3] *= 0.8 * std::pow(1 - p, -0.2);
+  capitals[4] *= 0.5 / std::sqrt(std::abs(2 * p - 1));
+  capitals[5] *= 0.5 / std::sqrt(1 - std::abs(2 * p - 1));
+  return std::accumulate(capitals.begin(), capitals.end(), 0.0);
+}
+
 // Two rounds by hand, of two calibration scores: the third score lies between them, so that p is in
 // (1/3, 2/3), the fourth below all, so that it is in (0, 1/4).
 TEST(QueryDrift, BetsAsTheFormulaSays) {
   QueryDrift drift(std::vector<float>{0.25F, 0.75F}, 5);
   RandomStream random({.seed = 5, .purpose = "drift"});
   random.Next(), random.Next();  // of the calibration
-  std::vector<double> capitals(5, 0.2);
-  const auto bet = [&capitals](double p) {
-    double sum = 0;
-    for (const double capital : capitals) sum += capital;
-    for (double& capital : capitals) capital = 0.99 * capital + 0.01 * sum / 5;
-    capitals[0] *= 0.5 / std::sqrt(p);
-    capitals[1] *= 0.8 * std::pow(p, -0.2);
-    capitals[2] *= 0.5 / std::sqrt(1 - p);
-    capitals[3] *= 0.8 * std::pow(1 - p, -0.2);
-    return capitals[0] + capitals[1] + capitals[2] + capitals[3] + capitals[4];
-  };
+  std::vector<double> capitals(7, 1.0 / 7);
   drift.Add(0.5F);
-  EXPECT_NEAR(drift.capital(), bet((1 + random.Uniform()) / 3), 1e-12);
+  EXPECT_NEAR(drift.capital(), Bet(capitals, (1 + random.Uniform()) / 3), 1e-12);
   drift.Add(0.125F);
-  EXPECT_NEAR(drift.capital(), bet(random.Uniform() / 4), 1e-12);
+  EXPECT_NEAR(drift.capital(), Bet(capitals, random.Uniform() / 4), 1e-12);
 }
 
 TEST(QueryDrift, TheDistanceIsOfTheLastThousand) {
@@ -97,16 +120,22 @@ TEST(QueryDrift, TheDistanceIsOfTheLastThousand) {
   EXPECT_NEAR(drift.distance(), distance, 1e-12);
 }
 
+// -2 < -1.5 < -1 < -0 = 0 < 1 < 2: the scores of dot products.
 TEST(QueryDrift, NegativeScoresAndZerosHaveTheirPlace) {
-  // -2 < -1 < -0 = 0 < 1: the scores of dot products. p of the lowest is below 1/6, of the highest
-  // above 5/6.
   const std::vector<float> calibration = {-1.0F, -0.0F, 0.0F, 1.0F, -1.5F};
-  for (const float extreme : {-2.0F, 2.0F}) {
+  struct Case {
+    float score;
+    double below, equal;
+  };
+  for (const Case& one : {Case{-2, 0, 0}, {-1.5F, 0, 1}, {-0.0F, 2, 2}, {0, 2, 2}, {2, 5, 0}}) {
     QueryDrift drift(calibration, 1);
-    drift.Add(extreme);
-    QueryDrift middle(calibration, 1);
-    middle.Add(-0.0F);
-    EXPECT_GT(drift.capital(), middle.capital()) << extreme;
+    RandomStream random({.seed = 1, .purpose = "drift"});
+    for (size_t i = 0; i < calibration.size(); ++i) random.Next();
+    drift.Add(one.score);
+    std::vector<double> capitals(7, 1.0 / 7);
+    EXPECT_NEAR(drift.capital(),
+                Bet(capitals, (one.below + random.Uniform() * (one.equal + 1)) / 6), 1e-12)
+        << one.score;
   }
 }
 

@@ -101,6 +101,7 @@ TEST(Safetensors, HeaderLengthIsCheckedFirst) {
   expect(with_length(3, "{}"), {"the header claims 3 bytes", "only 2"});
   expect(with_length(uint64_t{1} << 63, "{}"), {"claims 9223372036854775808 bytes"});
   expect(with_length(~uint64_t{0}, "{}"), {"claims 18446744073709551615 bytes"});
+  expect(with_length(300, "{\"a\":{\"dtype\""), {"the header claims 300 bytes", "cut short"});
   expect(with_length(0, ""), {"does not start with '{'"});
   expect(with_length(2, "[]"), {"does not start with '{'"});
 }
