@@ -21,10 +21,14 @@ std::optional<double> NumberIn(const Json& row, std::string_view key) {
 
 std::string ConfigurationText(const SearchPlan& plan, const Json& arm) {
   const std::string trials = SoupText(arm);
-  const std::string of_best =
-      AssignmentText(plan.configurations[arm.at("trial").get<size_t>() - 1]);
-  if (trials.empty()) return of_best;
-  return fmt::format("the mean of the weights of {}; the best of them: {}", trials, of_best);
+  const double weight = arm.at("weight").get<double>();
+  std::string text = AssignmentText(plan.configurations[arm.at("trial").get<size_t>() - 1]);
+  if (!trials.empty()) {
+    text = fmt::format("the mean of the weights of {}; the best of them: {}", trials, text);
+  }
+  return weight < 1
+             ? fmt::format("{} of these weights and {:.4g} of the base's: {}", weight, 1 - weight, text)
+             : text;
 }
 
 // Configurations and uncorrected p are too wide for the text of a terminal.

@@ -218,6 +218,8 @@ std::string Run(const SearchContext& search) {
       WriteChosenRecipe(search);
       return Json{{"event", "end"}};
     });
+  } else if (search.leads()) {
+    WriteChosenRecipe(search);  // which somebody may have removed
   }
   if (search.leads()) WriteTunePage(search, plan);  // again after each --resume, of the journal
   return search.leads() ? OutcomeText(search, plan) : "";

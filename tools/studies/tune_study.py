@@ -178,10 +178,17 @@ def read_journal(folder):
     return points, values, len(plan["configurations"])
 
 
-def chosen_point(folder, choice):
-    """The index of the point of the grid that a search chose; None where it says not to train."""
+def best_trial(choice):
+    """The arm of a search's best trial, which a soup begins with; None where it says not to train."""
+    trials = [arm for arm in choice["arms"] if "trials" not in arm and arm["weight"] == 1]
+    return max(trials, key=lambda arm: arm["value"]) if "chosen" in choice else None
+
+
+def best_point(folder, choice):
+    """The index of the point of the grid of a search's best trial; None where it says not to train."""
     points, _, _ = read_journal(folder)
-    return points[choice["arms"][choice["chosen"]]["trial"] - 1] if "chosen" in choice else None
+    best = best_trial(choice)
+    return None if best is None else points[best["trial"] - 1]
 
 
 def count_same_draws(folder):
@@ -203,9 +210,20 @@ def tune_run(bench, name, seed):
     out = json.loads(text)
     found = {"verdict": out["choice"]["verdict"], "seconds": round(seconds, 1),
              "resumed": bool(resume), "test": out.get("test"), "choice": out["choice"],
-             "point": chosen_point(folder, out["choice"]), "same_draws": count_same_draws(folder)}
+             "point": best_point(folder, out["choice"]), "same_draws": count_same_draws(folder)}
     say(f"{name}, tune with seed {seed}: {found['verdict']}")
     return found
+
+
+def choice_of(choice):
+    """The arm of a search's choice; None where it says not to train."""
+    return choice["arms"][choice["chosen"]] if "chosen" in choice else None
+
+
+def test_of(bench, name, seed, arm):
+    """An arm's model, measured on test as the grid's runs are; the base for None."""
+    folder = os.path.join(bench.work, f"search-{name}-{seed}")
+    return {"test": bench.test_value(name, bench.base() if arm is None else os.path.join(folder, arm["model"]))}
 
 
 # --- other searches, which look the grid's runs up -------------------------------------------------
@@ -285,11 +303,6 @@ SEARCHES = {
 # --- the page ---------------------------------------------------------------------------------------
 
 
-def tuned(found):
-    """The test value of what a search chose: the base's where it says not to train."""
-    return found["test"]["value"] if "chosen" in found["choice"] else found["test"]["base"]
-
-
 def regrets(values, best):
     """Mean and worst of what is lost against the best, and the share of at most 0.005."""
     lost = [best - value for value in values]
@@ -318,9 +331,16 @@ def study_set(bench, name):
     best = max(range(len(runs)), key=lambda at: best_dev(runs[at]))
     again = [bench.kept(f"again-{name}-{best}-{seed}", lambda seed=seed: grid_run(bench, name, best, seed))
              for seed in AGAIN_SEEDS]
+
+    def models_of(kind, arm_of):
+        return [bench.kept(f"{kind}-{name}-{seed}",
+                           lambda seed=seed, found=found: test_of(bench, name, seed, arm_of(found["choice"])))["test"]
+                for seed, found in zip(TUNE_SEEDS, tunes)]
+
     searches = {"the grid's best point, trained again": [run["test"] for run in again],
-                "`tandem tune`, the models that it made": [tuned(found) for found in tunes],
-                "`tandem tune`, its choices among the grid's runs":
+                "`tandem tune`, its choices": models_of("choice", choice_of),
+                "`tandem tune`, its best trials, without a soup": models_of("best-trial", best_trial),
+                "the grid's runs of the points of its best trials":
                     [base if found["point"] is None else runs[found["point"]]["test"] for found in tunes]}
     for says, search in SEARCHES.items():
         key = says.lower().replace(" ", "-").replace(",", "").replace("`", "")
@@ -373,7 +393,11 @@ def page_tables(found):
     checked = (f"Of {sum(count for _, count in draws)} configurations that `tandem tune` drew by what it had seen, "
                f"{sum(same for same, _ in draws)} are those that\n`tools/studies/tune_lookup.py` draws from the same "
                "values.\n")
-    return "\n".join([*alls, text, markdown(cost), checked])
+    choices = [choice_of(tune["choice"]) for one in found.values() for tune in one["tunes"]]
+    soups = [len(arm["trials"]) for arm in choices if arm is not None and "trials" in arm]
+    made = (f"Of {len(choices)} choices {len(soups)} are soups, of {min(soups)} to {max(soups)} trials.\n"
+            if soups else "")
+    return "\n".join([*alls, text, markdown(cost), checked + made])
 
 
 def main():

@@ -235,6 +235,10 @@ TEST_F(Tune, KilledAtAnyMomentItEndsInTheSameJournal) {
   EXPECT_EQ(ReadFile(Path("killed/journal.jsonl")), ReadFile(Path("whole/journal.jsonl")));
   EXPECT_EQ(ReadFile(Path("killed/recipe.toml")), ReadFile(Path("whole/recipe.toml")));
 
+  // What the journal tells is written again where it was removed.
+  std::filesystem::remove(Path("whole/recipe.toml"));
+  std::filesystem::remove(Path("whole/tune.html"));
+  std::filesystem::remove_all(Path("whole/soup"));
   const std::vector<std::filesystem::path> cut_short = {
       Path("whole/recipe.toml.tmp1"), Path("whole/base/dev.jsonl.tmp1"),
       Path("whole/trials/001/dev/step-00000001.jsonl.tmp1")};
@@ -243,6 +247,8 @@ TEST_F(Tune, KilledAtAnyMomentItEndsInTheSameJournal) {
   again.push_back("--resume");
   ASSERT_EQ(Search("whole", again).exit_code, 0);
   for (const auto& file : cut_short) EXPECT_FALSE(std::filesystem::exists(file)) << file;
+  EXPECT_EQ(ReadFile(Path("killed/recipe.toml")), ReadFile(Path("whole/recipe.toml")));
+  EXPECT_TRUE(std::filesystem::exists(Path("whole/tune.html")));
 }
 
 TEST_F(Tune, SaysNoWhereTrainingDoesNotHelp) {
