@@ -1,6 +1,7 @@
 #include "tune/choice/averages.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.h"
 #include "base/files/files.h"
@@ -20,6 +21,12 @@ std::vector<double> WeightsOf(const config::TuneRecipe& tune) {
 
 bool IsSoup(const ArmPlace& arm) { return arm.trials.size() > 1; }
 
+// "0.25 of trials 7, 15, and 0.75 of the base".
+std::string NamesOf(const ArmPlace& average) {
+  return fmt::format("{} of {}, and {:.4g} of the base", average.weight, TrialNames(average.trials),
+                     1 - average.weight);
+}
+
 // All ranks measure a model together, before rank 0 writes the row of it.
 const Json& AddAverageRow(const SearchContext& search, const ArmPlace& of,
                           const ArmPlace& average) {
@@ -28,7 +35,8 @@ const Json& AddAverageRow(const SearchContext& search, const ArmPlace& of,
   const std::string why = MakeAverage(search, {.base = search.base(),
                                                .tuned = of.model,
                                                .weight = average.weight,
-                                               .output = average.model});
+                                               .output = average.model,
+                                               .of = NamesOf(average)});
   if (!why.empty()) {
     row["why"] = why;
     return search.journal.Append([&] { return row; });
@@ -54,13 +62,27 @@ const Json* FindAverage(const Journal& journal, const ArmPlace& of, double weigh
 
 }  // namespace
 
+std::string TrialNames(const std::vector<int64_t>& trials) {
+  return fmt::format("{} {}", trials.size() == 1 ? "trial" : "trials", fmt::join(trials, ", "));
+}
+
 std::string MakeAverage(const SearchContext& search, const AverageOfTwo& average) {
   std::string why;
   search.group().Agree([&] {
     if (!search.leads() || fs::exists(average.output)) return;
+    for (const fs::path& model : {average.base, average.tuned}) {
+      if (fs::exists(model)) continue;
+      throw ModelError(model.native(), "",
+                       "is not there any more, and the search needs it; put it back, or begin "
+                       "another search");
+    }
+    const weights::ModelCard card{.base_model = search.base().native(),
+                                  .objective = {},
+                                  .steps = {},
+                                  .facts = {{"mean of the weights of", average.of}}};
     try {
       MakeFolder(average.output.parent_path());
-      weights::AverageModels(average.base, average.tuned, average.weight, average.output);
+      weights::AverageModels(average.base, average.tuned, average.weight, average.output, card);
     } catch (const ModelError& error) {
       why = error.what();
     }

@@ -1,6 +1,7 @@
 // Averages of weights that a search measures beside its trials.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -16,10 +17,14 @@ struct AverageOfTwo {
   std::filesystem::path tuned;
   double weight = 0.5;
   std::filesystem::path output;
+  std::string of;  // whose weights are in it, for the model's card
 };
 
+// "trial 7", "trials 7, 15, 14".
+std::string TrialNames(const std::vector<int64_t>& trials);
+
 // Makes the average (weights/folders/average_models.h), unless an earlier process did; rank 0 does.
-// Returns why it cannot be made, else "", on all ranks.
+// Returns why the two have none, else "", on all ranks. Throws ModelError where one is not there.
 std::string MakeAverage(const SearchContext& search, const AverageOfTwo& average);
 
 // Adds the averages of the base and the best arm, which is the last one where it is of several

@@ -105,17 +105,16 @@ Json ChoiceRow(const SearchContext& search, const std::vector<ArmPlace>& places,
   std::vector<Arm> arms;
   for (size_t i = 0; i < places.size(); ++i) {
     arms.push_back({places[i].name, ReadQueryValues(places[i].values), losses[i]});
+    if (places[i].trials.size() > 1) arms.back().after = 0;  // the best trial
   }
   const Selection found = Select(ReadQueryValues(search.folder.base_values()), arms,
                                  {.seed = static_cast<uint64_t>(search.measurer.recipe().seed),
-                                  .most_loss = search.tune.tune.most_loss,
-                                  .others = CountRejectedSoups(search.journal, places)});
+                                  .most_loss = search.tune.tune.most_loss});
   Json tests = Json::array();
   for (size_t i = 0; i < places.size(); ++i) {
     tests.push_back(ArmJson(found.arms[i], places[i], search.folder));
   }
   Json row = {{"event", "choice"}, {"base", found.base}, {"queries", found.queries}};
-  row["compared"] = found.compared;
   row["arms"] = std::move(tests);
   if (found.chosen) row["chosen"] = *found.chosen;
   row["detectable"] = found.detectable;
@@ -163,9 +162,14 @@ void Finish(const SearchContext& search, const SearchPlan& plan) {
   if (!choice.contains("chosen")) return;
   const Json& chosen = choice.at("arms").at(choice.at("chosen").get<size_t>());
   fs::path model = search.folder.path() / chosen.at("model").text();
+  RestoreSoup(search, chosen);
   if (search.tune.tune.retrain) {
     const auto trial = static_cast<size_t>(chosen.at("trial").get<int64_t>());
     model = Retrain(search, plan.configurations[trial - 1], chosen.at("weight").get<double>());
+  }
+  if (search.leads() && !fs::exists(model)) {
+    Warn(fmt::format("{}: the model of the choice is not there any more; train its recipe, {}",
+                     model.native(), search.folder.recipe().native()));
   }
   if (!search.tune.tune.test || search.journal.Find("test") != nullptr) return;
   const QueryValues base = MeasureTest(search, search.base(), train::SettingsOf::kRecipe);

@@ -42,6 +42,8 @@ std::vector<double> DifferencesOf(const QueryValues& base, const Arm& arm) {
                               arm.name, arm.values.size(), base.size()));
 }
 
+bool IsSeenToGain(const ArmTest& arm) { return arm.holm_p < kLevel && arm.gain > 0; }
+
 // An arm is on the border where no other one is at least as good in both and better in one.
 bool IsBeaten(const ArmTest& arm, const ArmTest& by) {
   const double loss = arm.loss.value_or(0), its = by.loss.value_or(0);
@@ -96,7 +98,7 @@ std::string ProbabilityText(double p) {
 
 Selection Select(const QueryValues& base, const std::vector<Arm>& arms,
                  const SelectionOptions& options) {
-  Selection selection{.queries = base.size(), .compared = arms.size() + options.others};
+  Selection selection{.queries = base.size()};
   std::vector<double> values, p_values, deviations;
   for (const train::QueryValue& value : base) values.push_back(value.value);
   selection.base = MeanOfNumbers(values);
@@ -119,14 +121,17 @@ Selection Select(const QueryValues& base, const std::vector<Arm>& arms,
          .loss = arm.loss,
          .allowed = !options.most_loss || arm.loss.value_or(0) <= *options.most_loss});
   }
-  p_values.resize(selection.compared, 1);
   const std::vector<double> holm = eval::HolmAdjusted(p_values);
   for (size_t i = 0; i < arms.size(); ++i) selection.arms[i].holm_p = holm[i];
+  for (size_t i = 0; i < arms.size(); ++i) {
+    if (arms[i].after && !IsSeenToGain(selection.arms[*arms[i].after])) {
+      selection.arms[i].allowed = false;
+    }
+  }
   MarkBorder(selection.arms);
   selection.best = BestOf(selection.arms, [](const ArmTest& arm) { return arm.allowed; });
-  selection.chosen = BestOf(selection.arms, [](const ArmTest& arm) {
-    return arm.allowed && arm.holm_p < kLevel && arm.gain > 0;
-  });
+  selection.chosen =
+      BestOf(selection.arms, [](const ArmTest& arm) { return arm.allowed && IsSeenToGain(arm); });
   if (!selection.best) return selection;
   const double deviation = deviations[*selection.best];
   selection.detectable = (kTwoSided95 + kPower80) * deviation / root;
@@ -151,8 +156,8 @@ std::string VerdictText(const Selection& selection) {
   return fmt::format(
       "train: {} gains {} over the base ({} after Holm's correction over {} "
       "{}, {} dev queries){}",
-      arm.name, GainText(arm), ProbabilityText(arm.holm_p), selection.compared,
-      selection.compared == 1 ? "model" : "models", selection.queries, loss);
+      arm.name, GainText(arm), ProbabilityText(arm.holm_p), selection.arms.size(),
+      selection.arms.size() == 1 ? "model" : "models", selection.queries, loss);
 }
 
 }  // namespace tandem::tune

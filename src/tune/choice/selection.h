@@ -18,6 +18,9 @@ struct Arm {
   QueryValues values;
   // The largest loss on one of the sentinel sets, 0 where it gains on all; none: not measured.
   std::optional<double> loss;
+  // The arm that must be seen to gain before this one may be chosen: of a soup its best trial,
+  // since its own p is that of the best of many means.
+  std::optional<size_t> after = {};
 };
 
 // An arm beside the base.
@@ -30,15 +33,14 @@ struct ArmTest {
   double holm_p = 1;      // of all arms
   std::optional<double> loss;
   bool on_border = false;  // no other arm gains as much and loses as little, one of them better
-  bool allowed = true;     // it loses at most as much as it may
+  bool allowed = true;  // it loses at most as much as it may, and the arm before it is seen to gain
 };
 
 struct Selection {
   double base = 0;
   size_t queries = 0;
-  size_t compared = 0;         // models that were looked at: the arms, and SelectionOptions::others
-  std::vector<ArmTest> arms;   // in the order given
-  std::optional<size_t> best;  // of the largest gain among those allowed
+  std::vector<ArmTest> arms;     // in the order given
+  std::optional<size_t> best;    // of the largest gain among those allowed
   std::optional<size_t> chosen;  // of the largest gain among those that are seen to gain
   // The gain that four of five samples of so many queries would show: (z(.975) + z(.8)) sd /
   // sqrt(n) of the best arm's differences (docs/tuning.md).
@@ -56,7 +58,6 @@ struct SelectionOptions {
   uint64_t seed = 1;
   int threads = 1;
   std::optional<double> most_loss;  // that an arm may have; none: any
-  size_t others = 0;  // models that were looked at too and are no arms: for the correction, of p 1
 };
 
 // The arms are tested by eval::SignFlipTest and Holm's correction; an arm is seen to gain where its

@@ -1,7 +1,6 @@
 // The greedy soup of the trials: one model whose weights are the mean of several trials' weights.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -17,11 +16,13 @@ namespace tandem::tune {
 // Everything but the weights is the best trial's. Nothing is added where none joins, where there is
 // but one trial, or where tune.soup, or without it tune.retrain, says so. Each mean that was
 // tried has its row "soup" in the journal; one that cannot be made, as of models with other
-// modules, has "why" there, and a warning. The models of means that did not stay are removed.
+// modules, has "why" there, and a warning. The models of means that did not stay are removed; the
+// soup so far is made again where somebody removed it, and ModelError says where a trial's model is
+// gone.
 void AddSoup(const SearchContext& search, std::vector<ArmPlace>* arms);
 
-// Means that were measured and are not among the arms.
-size_t CountRejectedSoups(const Journal& journal, const std::vector<ArmPlace>& arms);
+// Makes the soup that an arm of the row "choice" is again where somebody removed it.
+void RestoreSoup(const SearchContext& search, const Json& arm);
 
 // Whose weights an arm of the journal's row "choice" has: "trials 7, 15, 14", the best first; "" of
 // one trial.

@@ -33,19 +33,15 @@ std::vector<int64_t> TrialsOf(const Json& arm) {
   return all;
 }
 
-// A search of an earlier version does not say of how many.
-std::string ComparedText(const Json& choice) {
-  const Json* const compared = choice.Find("compared");
-  return compared == nullptr ? "" : fmt::format(" over {}", compared->get<int64_t>());
-}
-
 // The means of weights that were tried, in their order.
 void AddSoup(const TunePageInput& input, const Rows& rows, Page& page) {
   const std::vector<const Json*> tried = rows.All("soup");
   if (tried.empty()) return;
   page.Paragraph(
       "The soup begins with the best trial; each further one joins where the mean of all weights, "
-      "in equal shares, does at least as well.");
+      "in equal shares, does at least as well. Its p is too small, since it is the best of many "
+      "means: "
+      "it may be chosen only where the best trial is seen to gain too.");
   report::PageTable table{
       .caption = "The soup",
       .columns = {{"with trial"}, {input.measure + " of the mean", true}, {"joins"}}};
@@ -68,9 +64,9 @@ void AddModels(const TunePageInput& input, const SearchPlan& plan, const Rows& r
   page.Section("models", "Models that may be chosen", [&] {
     page.Paragraph(fmt::format(
         "All that were trained in full, and averages of weights, beside the base ({} {:.4f} on {} "
-        "queries). p is of the paired randomisation test, corrected by Holm's method{}. {}",
+        "queries). p is of the paired randomisation test, corrected by Holm's method. {}",
         input.measure, NumberOf(choice, "base"), choice.at("queries").get<int64_t>(),
-        ComparedText(choice), kBlankValues));
+        kBlankValues));
     const ConfigurationColumns configurations(plan);
     std::vector<const Json*> arms;
     for (const Json& arm : choice.at("arms")) arms.push_back(&arm);

@@ -1,11 +1,17 @@
 #include "tune/page/tune_cells.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <utility>
 
 #include "tune/choice/selection.h"
 
 namespace tandem::tune {
 namespace {
+
+const std::string kAsGiven = "as given";
 
 // A TOML string's text, where nothing in it is escaped.
 std::string WithoutQuotes(const std::string& value) {
@@ -38,10 +44,16 @@ std::string ConfigurationColumns::ValueOf(const std::string& key, int64_t trial)
 void ConfigurationColumns::AddTo(std::vector<report::PageCell>& row,
                                  std::span<const int64_t> trials) const {
   for (const std::string& key : keys_) {
-    const std::string value = ValueOf(key, trials.front());
-    const bool same = std::all_of(trials.begin(), trials.end(),
-                                  [&](int64_t trial) { return ValueOf(key, trial) == value; });
-    row.push_back(same ? report::ForeignCell(value) : report::TextCell("several"));
+    std::vector<std::string> values;
+    for (const int64_t trial : trials) {
+      std::string value = ValueOf(key, trial);
+      if (std::find(values.begin(), values.end(), value) == values.end()) {
+        values.push_back(std::move(value));
+      }
+    }
+    // A blank beside values is the recipe's own.
+    if (values.size() > 1) std::replace(values.begin(), values.end(), std::string(), kAsGiven);
+    row.push_back(report::ForeignCell(fmt::format("{}", fmt::join(values, ", "))));
   }
 }
 

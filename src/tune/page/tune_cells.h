@@ -19,7 +19,8 @@ class ConfigurationColumns {
   explicit ConfigurationColumns(const SearchPlan& plan);
 
   void AddTo(std::vector<report::PageColumn>& columns) const;
-  // The values of trials, counted from 1: blank where none is set, "several" where they differ.
+  // The values of trials, counted from 1: blank where none is set, all of them where they differ,
+  // with "as given" for none.
   void AddTo(std::vector<report::PageCell>& row, std::span<const int64_t> trials) const;
 
  private:

@@ -129,8 +129,15 @@ std::set<int64_t> DrawnTrials(const Rows& rows) {
   return trials;
 }
 
-std::string HowDrawn(const std::set<int64_t>& drawn, int64_t trial) {
-  return trial == 1 ? "as given" : drawn.contains(trial) ? "by what was seen" : "at random";
+// A configuration that left and is trained in full later has a second trial.
+std::string HowDrawn(const SearchPlan& plan, const std::set<int64_t>& drawn, int64_t trial) {
+  if (trial == 1) return "as given";
+  if (!drawn.contains(trial)) return "at random";
+  const auto& all = plan.configurations;
+  const auto at = all.begin() + trial - 1;
+  const auto first = std::find(all.begin(), at, *at);
+  return first == at ? "by what was seen"
+                     : fmt::format("trial {} again, in full", first - all.begin() + 1);
 }
 
 report::Figure RungFigure(const TunePageInput& input, const SearchPlan& plan,
@@ -190,7 +197,7 @@ void AddTrials(const TunePageInput& input, const SearchPlan& plan, const Rows& r
       };
       PageCell name = report::CountCell(trial);
       if (last.contains("why")) name.note = "cannot be trained: " + last.at("why").text();
-      table.rows.push_back({std::move(name), report::TextCell(HowDrawn(drawn, trial)),
+      table.rows.push_back({std::move(name), report::TextCell(HowDrawn(plan, drawn, trial)),
                             report::NumberCell(ShareOf(plan, last, input.rungs), 2),
                             report::NumberCell(number("step"), 0),
                             report::NumberCell(number("value")), report::NumberCell(number("gain")),

@@ -37,9 +37,8 @@ double SecondsOf(const std::vector<Bracket>& brackets, int64_t rungs, const Sear
 // Steps of all trials.
 int64_t StepsOf(const std::vector<Bracket>& brackets, int64_t rungs, const SearchCost& cost);
 
-// The brackets that the budget pays for, of at most `most_configurations`
-// (BracketsFor). Throws UsageError
-// where it does not pay for one run in full.
+// The brackets that the budget pays for, of at most `most_configurations` (BracketsFor). Throws
+// UsageError where it does not pay for one run in full.
 std::vector<Bracket> BracketsWithin(const Budget& budget, int64_t rungs, const SearchCost& cost,
                                     int64_t most_configurations);
 

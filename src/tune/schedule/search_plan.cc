@@ -118,8 +118,7 @@ std::string TrialsText(const SearchPlan& plan) {
   }
   return fmt::format(
       "{} trials: {} configurations by successive halving, then {} in full, each where those "
-      "before "
-      "it promise most",
+      "before it promise most",
       trials, trials - in_full, in_full);
 }
 

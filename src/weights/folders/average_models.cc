@@ -171,7 +171,8 @@ void CheckAverage(double weight, const std::filesystem::path& output) {
 }  // namespace
 
 void AverageModels(const std::filesystem::path& base, const std::filesystem::path& tuned,
-                   double weight, const std::filesystem::path& output) {
+                   double weight, const std::filesystem::path& output,
+                   const std::optional<ModelCard>& given) {
   CheckAverage(weight, output);
   const TowerFolders from = ReadTowerFolders(base);
   const TowerFolders to = ReadTowerFolders(tuned);
@@ -182,11 +183,12 @@ void AverageModels(const std::filesystem::path& base, const std::filesystem::pat
                                  base.native()));
   }
   const TandemFile file = FileWithoutCalibration(tuned, to.file);
-  const ModelCard card{.base_model = base.native(),
-                       .objective = {},
-                       .steps = {},
-                       .facts = {{"average with", tuned.filename().native()},
-                                 {"weight of it", fmt::format("{}", weight)}}};
+  const ModelCard named{.base_model = base.native(),
+                        .objective = {},
+                        .steps = {},
+                        .facts = {{"average with", tuned.filename().native()},
+                                  {"weight of it", fmt::format("{}", weight)}}};
+  const ModelCard& card = given ? *given : named;
   FolderChanges query = AverageOf(from.query, to.query, weight);
   if (!to.document) {
     query.further_files[kTandemFile] = TandemFileText(file);

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+
+#include "weights/folders/model_card.h"
 
 namespace tandem::weights {
 
@@ -13,11 +16,12 @@ namespace tandem::weights {
 // (weights/settings/calibration.h) is left out with a Note, since the average makes other scores.
 // Where `tuned` has two encoders and `base` one, both are averaged with that one.
 //
-// `weight` is in [0, 1]. Throws UsageError for another weight and where `output` exists;
-// ModelError, which names file and tensor, where the two are of other architectures, or have other
-// modules, names or shapes, or differ in a tensor that has no mean (whole numbers), or hold a
-// number that is not finite.
+// `card` is the model's; none: it names both folders. `weight` is in [0, 1]. Throws UsageError for
+// another weight and where `output` exists; ModelError, which names file and tensor, where the two
+// are of other architectures, or have other modules, names or shapes, or differ in a tensor that
+// has no mean (whole numbers), or hold a number that is not finite.
 void AverageModels(const std::filesystem::path& base, const std::filesystem::path& tuned,
-                   double weight, const std::filesystem::path& output);
+                   double weight, const std::filesystem::path& output,
+                   const std::optional<ModelCard>& card = {});
 
 }  // namespace tandem::weights

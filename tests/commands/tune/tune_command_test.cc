@@ -349,7 +349,6 @@ TEST_F(Tune, TheSoupIsTheMeanOfTheTrialsThatJoin) {
     EXPECT_EQ(tried[i]["trial"], soup["trials"][i + 1]);
     EXPECT_TRUE(tried[i]["joins"].get<bool>());
   }
-  EXPECT_EQ(choice["compared"], 5);  // three trials, the soup, and the mean of two on its way
   const std::vector<float> mean = NumbersOf(Path("search/" + soup["model"].get<std::string>()));
   std::vector<double> expected(mean.size());
   for (const Row& trial : soup["trials"]) {
@@ -370,12 +369,44 @@ TEST_F(Tune, TheSoupIsTheMeanOfTheTrialsThatJoin) {
   EXPECT_FALSE(std::filesystem::exists(
       Path(fmt::format("search/soup/{:03}/model", tried[0]["trial"].get<int>()))));
   EXPECT_THAT(ReadFile(Path("search/tune.html")), HasSubstr("The soup begins with the best trial"));
-  const std::string other = fmt::format("tune.soup=false");
-  EXPECT_EQ(Search("without",
-                   {flags[0], flags[1], flags[2], flags[3], flags[4], flags[5], "--set", other})
-                .exit_code,
-            0);
-  EXPECT_TRUE(RowsOf("without", "soup").empty());
+  EXPECT_THAT(ReadFile(Path("search/" + soup["model"].get<std::string>() + "/README.md")),
+              HasSubstr(fmt::format("trials {}, {}, {}", soup["trials"][0].get<int>(),
+                                    soup["trials"][1].get<int>(), soup["trials"][2].get<int>())));
+  // Removed at any time, it is made again as it was.
+  const std::string file =
+      Path("search/" + soup["model"].get<std::string>() + "/model.safetensors");
+  const std::string bytes = ReadFile(file);
+  std::string journal;
+  std::istringstream lines(ReadFile(Path("search/journal.jsonl")));
+  for (std::string line; std::getline(lines, line);) {
+    journal += line + "\n";
+    if (Row::parse(line)["event"] == "soup") break;
+  }
+  std::ofstream(Path("search/journal.jsonl")) << journal;
+  for (const Row& row : tried) {
+    std::filesystem::remove_all(
+        Path(fmt::format("search/soup/{:03}/model", row["trial"].get<int>())));
+  }
+  std::vector<std::string> resumed = flags;
+  resumed.push_back("--resume");
+  const ProgramResult again = Search("search", resumed);
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_EQ(RowsOf("search", "choice").front(), choice);
+  EXPECT_EQ(ReadFile(file), bytes);
+  // A trial's model is not made again.
+  std::ofstream(Path("search/journal.jsonl")) << journal;
+  std::filesystem::remove_all(Path("search/" + soup["model"].get<std::string>()));
+  std::filesystem::remove_all(
+      Path(fmt::format("search/trials/{:03}/run/model", soup["trials"][1].get<int>())));
+  const ProgramResult gone = Search("search", resumed);
+  EXPECT_EQ(gone.exit_code, 4);
+  EXPECT_THAT(gone.err, HasSubstr("is not there any more, and the search needs it"));
+}
+
+TEST_F(Tune, WithoutASoupNoneIsTried) {
+  ASSERT_EQ(Search("search", {"--budget", "160 steps", "--set", "tune.soup=false"}).exit_code, 0);
+  EXPECT_TRUE(RowsOf("search", "soup").empty());
+  EXPECT_GT(RowsOf("search", "choice").front()["arms"].size(), 1U);
 }
 
 TEST_F(Tune, TrainsTheChoiceAgainOnTheValidationQueriesToo) {

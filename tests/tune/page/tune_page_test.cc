@@ -137,7 +137,6 @@ TEST(TunePage, ASoupSaysWhoseWeightsItHas) {
   journal.push_back(ParseJson(R"({"event": "soup", "trial": 2, "why": "has <other> modules"})"));
   for (Json& row : journal) {
     if (row.at("event").text() != "choice") continue;
-    row["compared"] = 4;
     Json soup = row.at("arms").at(0);
     soup["name"] = "soup of 2 trials";
     soup["trials"] = Json::array({3, 1});
@@ -146,11 +145,24 @@ TEST(TunePage, ASoupSaysWhoseWeightsItHas) {
   const std::string page = MakeTunePage(InputOf("x"), PlanOfThree(), journal)[0].bytes;
   EXPECT_THAT(page,
               HasSubstr("Its weights are the mean of those of trials 3, 1; the recipe below is"));
-  EXPECT_THAT(page, HasSubstr("Holm&#39;s method over 4. "));
+  EXPECT_THAT(page, HasSubstr("it may be chosen only where the best trial is seen to gain too"));
   EXPECT_THAT(page, HasSubstr("cannot be averaged: has &lt;other&gt; modules"));
-  EXPECT_THAT(page, HasSubstr(">several<"));
+  EXPECT_THAT(page, HasSubstr("<bdi>8, as given</bdi>"));
   EXPECT_THAT(MakeTunePage(InputOf("x"), PlanOfThree(), JournalOf(true))[0].bytes,
               Not(HasSubstr("The soup begins")));
+}
+
+TEST(TunePage, ASecondTrialOfAConfigurationSaysWhose) {
+  SearchPlan plan = PlanOfThree();
+  plan.brackets.push_back(MakeBracket(1, 1, 2));
+  plan.configurations.push_back({{"train.batch", "8"}});
+  std::vector<Json> journal = JournalOf(true);
+  journal.push_back({{"event", "draw"}, {"trial", 4}});
+  Json row = RungOf(4, 0, 0.4);
+  row["bracket"] = 2;
+  journal.push_back(std::move(row));
+  EXPECT_THAT(MakeTunePage(InputOf("x"), plan, journal)[0].bytes,
+              HasSubstr("trial 3 again, in full"));
 }
 
 TEST(TunePage, WithoutSentinelSetsThereIsNoBorder) {
