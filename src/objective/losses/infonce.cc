@@ -59,7 +59,7 @@ extern const ObjectiveInfo kInfoNce{
                 "bixse-cuts mann-whitney-sizes opera-noise samtone-towers bixse-noise "
                 "bixse-noise-packages combinations-stages mann-whitney-negatives "
                 "opera-intervals opera-passes combinations-repaired samtone-projection "
-                "bixse-batches mann-whitney-squad opera-regime"},
+                "bixse-batches mann-whitney-squad opera-regime mann-whitney-temperature"},
     kInfoNcePurpose,
     kInfoNceFormula,
     [](const config::Params& params) {

@@ -119,7 +119,7 @@ extern const ObjectiveInfo kMannWhitney{
      .studies = "thresholds mann-whitney-auc objectives tuning combinations "
                 "mann-whitney-sizes bixse-noise bixse-noise-packages combinations-stages "
                 "mann-whitney-negatives combinations-repaired mann-whitney-bank "
-                "mann-whitney-squad"},
+                "mann-whitney-squad mann-whitney-temperature"},
     kMannWhitneyPurpose,
     kMannWhitneyFormula,
     [](const config::Params&) { return Needs{.separable_by_row = false}; },
