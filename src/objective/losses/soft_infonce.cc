@@ -96,7 +96,7 @@ extern const ObjectiveInfo kSoftInfoNce{
      .source = "BiXSE section 5, baseline (Cheng et al. 2023)",
      .params = kSoftInfoNceParams,
      .idle_keys = kIdleWithoutSameTower,
-     .studies = "objectives bixse-noise-packages"},
+     .studies = "objectives bixse-noise-packages bixse-noise"},
     kSoftInfoNcePurpose,
     kSoftInfoNceFormula,
     [](const config::Params&) { return Needs{.grades = true, .graded_own = true}; },

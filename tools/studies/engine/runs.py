@@ -194,7 +194,9 @@ class Workshop(TaughtPairs):
 
     def runs_to_make(self):
         each = [len(arm.points) + self.study.seeds - 1 for _, arm in self.pairs()]
-        done = len([name for name in os.listdir(self.results) if name.startswith("run-")])
+        begun = tuple(os.path.basename(self.result_path("run", data, arm.name, "")).removesuffix(".json")
+                      for data, arm in self.pairs())  # those of arms that left the study do not count
+        done = len([name for name in os.listdir(self.results) if name.startswith(begun)])
         return max(0, sum(each) - done)
 
     def choose(self, data, arm):
