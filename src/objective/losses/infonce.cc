@@ -59,7 +59,8 @@ extern const ObjectiveInfo kInfoNce{
                 "bixse-cuts mann-whitney-sizes opera-noise samtone-towers bixse-noise "
                 "bixse-noise-packages combinations-stages mann-whitney-negatives "
                 "opera-intervals opera-passes combinations-repaired samtone-projection "
-                "bixse-batches mann-whitney-squad opera-regime mann-whitney-temperature"},
+                "bixse-batches mann-whitney-squad opera-regime mann-whitney-temperature "
+                "samtone-steps"},
     kInfoNcePurpose,
     kInfoNceFormula,
     [](const config::Params& params) {

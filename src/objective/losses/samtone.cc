@@ -92,7 +92,7 @@ extern const ObjectiveInfo kSamToNe{
      .params = kSamToNeParams,
      .problem = Problem,
      .studies = "objectives tuning samtone-duplicates samtone-towers combinations-stages "
-                "samtone-projection"},
+                "samtone-projection samtone-steps"},
     kSamToNePurpose,
     kSamToNeFormula,
     NeedsOfSamToNe,
