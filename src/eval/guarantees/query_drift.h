@@ -25,10 +25,9 @@ namespace tandem::eval {
 // by betting on them. Six power bets do, e x^(e - 1): on p and on 1 - p with e = 1/2 and 4/5, which
 // win where scores become lower or higher, and on |2 p - 1| and 1 - |2 p - 1| with e = 1/2, which
 // win where they gather in the middle, as where one query comes again and again, or at both ends.
-// One keeps its capital; after each query a hundredth
-// of the capital is dealt out anew, so that a change is seen soon however late it comes. The
-// capital starts as 1. The probability that it ever reaches 100, for exchangeable scores and
-// however many there are, is at most 1/100 (Ville).
+// One keeps its capital; after each query a hundredth of the capital is dealt out anew, so that a
+// change is seen soon however late it comes. The capital starts as 1. The probability that it ever
+// reaches 100, for exchangeable scores and however many there are, is at most 1/100 (Ville).
 // Source: Vovk, Nouretdinov, Gammerman 2003, "Testing exchangeability on-line", for the power
 // martingale; Vovk et al. 2021, "Retrain or not retrain: conformal test martingales for
 // change-point detection", for dealing out anew (their simple jumper, J = 0.01). Differs: of the
